@@ -223,6 +223,27 @@ class TestLooking(WebWorld):
         self.ask("The ferry is late.", "> say The ferry is late.")
         assert self.get(self.of_mira("/why"), n=1)["unheld"] == []
 
+    def test_why_says_which_lines_of_the_prompt_an_act_has_its_words_from(self):
+        self.ask("My brother Edwin mends nets in Ostrey.", "> say Does he?")
+        self.ask("Where is he?", "> say In Ostrey, mending nets.")
+        why = self.get(self.of_mira("/why"), n=1)
+        (ground,) = why["grounds"]
+        assert ground["memory"]["what"]["words"] == "My brother Edwin mends nets in Ostrey."
+        assert ground["shared"] == ["Ostrey", "mending", "nets"]
+        assert why["elsewhere"] is None
+
+    def test_why_says_who_heard_what_nobody_told_the_agent(self):
+        ada = self.add_agent("Ada")
+        ada.db.paused = True
+        self.char1.execute_cmd("whisper Ada = I tune violins and pianos.")
+        self.pass_time(6)
+        self.ask("Good evening.", "> say You tune violins and pianos, I hear.")
+        why = self.get(self.of_mira("/why"), n=1)
+        found = why["elsewhere"]
+        assert (found["id"], found["agent"]) == (ada.id, "Ada")
+        assert found["memory"]["what"]["words"] == "I tune violins and pianos."
+        assert found["shared"] == ["tune", "violins", "pianos"]
+
     def test_why_of_an_act_by_the_number_of_its_memory(self):
         self.ask("Good evening.", "> say Good evening, Tom. | He is wet.")
         why = self.get(self.of_mira("/why"), n=1)

@@ -25,6 +25,7 @@ from keepsake.web.actions import AGENT_PATH
 from keepsake.web.agent.plan_causes import with_causes
 from keepsake.web.agent.shapes import (
     DayView,
+    GroundView,
     OwnPlan,
     PageView,
     ProfileView,
@@ -32,6 +33,7 @@ from keepsake.web.agent.shapes import (
     Series,
     SummaryTextView,
     TiersView,
+    UntoldView,
     WhyView,
 )
 from keepsake.web.fact_shapes import AsOfView, LossesView, PastAgent
@@ -48,6 +50,8 @@ from keepsake.web.questions.bearing import (
     resting_on,
 )
 from keepsake.web.questions.clock import as_shown
+from keepsake.web.questions.grounded import Grounds, grounds
+from keepsake.web.questions.grounds import Ground
 from keepsake.web.questions.tomorrow import said_of_tomorrow
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import LARGEST, AgentRow, MemoryView, PlanRow, SourceView, answers
@@ -248,7 +252,11 @@ def why(
     found = replace(found, summaries=tuple(summaries), recalled=tuple(recalled))
     view = WhyView.model_validate(found)
     prompt = prompt_of(found, log)
+    config = runtime().places.config
+    own = grounds(archive, found, prompt, number, folders=world.folders(), config=config)
     changes = {
+        "grounds": tuple(_ground(archive, each) for each in own.lines),
+        "elsewhere": _elsewhere(own),
         "explaining": explaining,
         "act": view_of(found.act, words_in_archive(archive)),
         "rests": views_of(archive, resting_on(archive, found)),
@@ -258,6 +266,26 @@ def why(
         "bearing": views_of(archive, bearing_on(archive, found)),
     }
     return view.model_copy(update=changes)
+
+
+def _ground(archive: Archive, ground: Ground) -> GroundView:
+    memory = view_of(ground.memory, words_in_archive(archive)) if ground.memory else None
+    return GroundView(
+        text=ground.text,
+        memory=memory,
+        summary=ground.summary,
+        shared=ground.shared,
+        known=ground.known,
+    )
+
+
+def _elsewhere(own: Grounds) -> UntoldView | None:
+    found = own.elsewhere
+    if found is None:
+        return None
+    number, name = own.heard_by
+    memory = MemoryView.model_validate(found.memory)
+    return UntoldView(id=number, agent=name, memory=memory, shared=found.shared)
 
 
 def _act_of(archive: Archive, name: str, happening: str) -> int:

@@ -72,6 +72,30 @@ class DayView(Shape):
     """What it said itself about tomorrow, the newest first; at most 8. It may not be planned."""
 
 
+class GroundView(Shape):
+    """A line of a prompt from which an act has words."""
+
+    text: str
+    memory: MemoryView | None
+    """The memory that it is; null if it is of a summary, or of another part of the prompt."""
+    summary: bool
+    """Whether a summary says it."""
+    shared: tuple[str, ...]
+    """The words of the act that it has, as written there."""
+    known: bool
+    """Whether the archive says that the act rests on it."""
+
+
+class UntoldView(Shape):
+    """A line that an agent heard, and that has words of an act which its prompt did not have."""
+
+    id: int
+    agent: str
+    """The agent that heard it; it may be the one that acts, long before."""
+    memory: MemoryView
+    shared: tuple[str, ...]
+
+
 class WhyView(Shape):
     """One act of an agent, and what led to it."""
 
@@ -115,6 +139,11 @@ class WhyView(Shape):
     bearing: tuple[MemoryView, ...] = ()
     """A guess: those other memories of the window that share most words with the act and with what
     set it off, the likeliest first; at most three."""
+    grounds: tuple[GroundView, ...] = ()
+    """The few lines of its prompt that together have most of its words, what has most first. A
+    guess, but where ``known`` says so."""
+    elsewhere: UntoldView | None = None
+    """Where words are that its prompt did not have; null if it had them, or nobody heard them."""
     thought: Thought | None
     guards: tuple[Guard, ...]
     agreements: tuple[Agreement, ...]

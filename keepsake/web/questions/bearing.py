@@ -132,7 +132,8 @@ def quoted_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
         return ()
     people = {each.encode() for each in _people(why)}
     known = {_cause(why), *(each.memory.number for each in why.recalled if each.memory is not None)}
-    about = _about(why)
+    names = " ".join((why.agent, *(each.name for each in addressees_of(why.act.what))))
+    about = _about(why) - telling(names)
     found = []
     for line in _lines_back(archive):
         if not any(each in line for each in people):

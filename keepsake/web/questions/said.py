@@ -19,7 +19,9 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.happening import HappeningKind, Speech, addressees_of, own_deed_of
+from keepsake.paths import Places
 from keepsake.web.questions.bearing import promises_in, prompt_of, quoted_in, recalled_for
+from keepsake.web.questions.grounded import NOT_KNOWN, Grounds, grounds
 from keepsake.web.searching import MOST_BYTES, MemoryFilter, NewestMemories, words_of
 
 MOST_LINES = 60
@@ -68,6 +70,7 @@ class Because:
         promises: Promises of its prompt that bear on it.
         quoted: What its prompt quoted of the page about whom it answers, the likeliest first.
         recalled: Memories that were recalled for it and have words of it, the best first.
+        grounds: From where it has its words.
     """
 
     cause: Memory | None = None
@@ -78,6 +81,7 @@ class Because:
     promises: Sequence[Memory] = ()
     quoted: Sequence[Memory] = ()
     recalled: Sequence[Memory] = ()
+    grounds: Grounds = NOT_KNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +126,25 @@ def said(folder: Path, agent: str, question: str, *, deeds: bool = False) -> Sai
     )
 
 
-def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: int) -> Said:
+def with_causes(
+    found: Said,
+    archive: Archive,
+    agent: str,
+    agent_id: int,
+    *,
+    places: Places,
+    folders: Sequence[tuple[int, str, Path]],
+) -> Said:
     """Return the lines with what led to them: briefly for the newest few, more for the newest.
 
     Args:
         archive: The agent's.
-        log: The folder of the event log.
         agent: The agent's name.
         agent_id: The agent's id in the log.
+        places: Where the event log and the settings are.
+        folders: Number, name and folder of each agent.
     """
+    log = places.events
     lines = [*found.to_them, *found.others]
     newest = sorted((each.number for each in lines), reverse=True)[:MOST_CAUSES]
     causes: dict[int, Because | None] = {}
@@ -143,7 +157,8 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
             why = why_memory(log, archive, agent, agent_id, first)
             prompt = prompt_of(why, log)
             promises = promises_in(archive, why, prompt)
-            causes[first] = _because(why, promises, quoted_in(archive, why, prompt))
+            own = grounds(archive, why, prompt, agent_id, folders=folders, config=places.config)
+            causes[first] = _because(why, promises, quoted_in(archive, why, prompt), own)
 
     def told(some: Sequence[SaidLine]) -> list[SaidLine]:
         return [replace(each, because=causes.get(each.number)) for each in some]
@@ -151,7 +166,9 @@ def with_causes(found: Said, archive: Archive, log: Path, agent: str, agent_id: 
     return replace(found, to_them=told(found.to_them), others=told(found.others))
 
 
-def _because(why: Why, promises: Sequence[Memory], quoted: Sequence[Memory]) -> Because:
+def _because(
+    why: Why, promises: Sequence[Memory], quoted: Sequence[Memory], own: Grounds
+) -> Because:
     sources, explaining = recalled_for(why)
     recalled = [each.memory for each in sources[:explaining] if each.memory is not None]
     return Because(
@@ -163,6 +180,7 @@ def _because(why: Why, promises: Sequence[Memory], quoted: Sequence[Memory]) -> 
         promises=promises,
         quoted=quoted,
         recalled=recalled[:MOST_RECALLED],
+        grounds=own,
     )
 
 

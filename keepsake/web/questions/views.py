@@ -23,6 +23,7 @@ from keepsake.web import world
 from keepsake.web.access import NotFound, page
 from keepsake.web.people import known
 from keepsake.web.questions.clock import as_shown, moment_of, world_clock
+from keepsake.web.questions.grounded import Grounds
 from keepsake.web.questions.panel import panel
 from keepsake.web.questions.said import MOST_LINES, Because, Said, SaidLine, said, with_causes
 
@@ -95,9 +96,16 @@ def _by_the_clock(found: Said) -> Said:
             promises=[*map(_at, because.promises)],
             quoted=[*map(_at, because.quoted)],
             recalled=[*map(_at, because.recalled)],
+            grounds=_grounds_at(because.grounds),
         )
 
     return replace(found, to_them=shown(found.to_them), others=shown(found.others))
+
+
+def _grounds_at(own: Grounds) -> Grounds:
+    lines = [replace(each, memory=each.memory and _at(each.memory)) for each in own.lines]
+    found = own.elsewhere
+    return replace(own, lines=lines, elsewhere=found and replace(found, memory=_at(found.memory)))
 
 
 def _at(memory: Memory) -> Memory:
@@ -108,10 +116,10 @@ def _explained(found: Said, number: int, name: str) -> Said:
     """Return lines with what led to them, if the memory of the agent is open."""
     try:
         archive = world.mind_of_agent(number).memory.memory.archive
-        log = runtime().places.events
+        places = runtime().places
     except KeepsakeError:  # its own page says it
         return found
-    return with_causes(found, archive, log, name, number)
+    return with_causes(found, archive, name, number, places=places, folders=world.folders())
 
 
 @page

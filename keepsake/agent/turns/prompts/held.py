@@ -31,7 +31,7 @@ def masked_in(prompt: str, window: Iterable[Memory]) -> tuple[int, ...]:
         The numbers of those memories, in the order of the window.
     """
     whispers = (each for each in window if is_private(each) and each.words)
-    return tuple(each.number for each in whispers if not _has(prompt, each))
+    return tuple(each.number for each in whispers if not holds(prompt, each))
 
 
 def has_words_of(prompt: str, memory: Memory) -> bool:
@@ -40,10 +40,10 @@ def has_words_of(prompt: str, memory: Memory) -> bool:
     return len(began) >= _LEAST and began in prompt
 
 
-def _has(prompt: str, memory: Memory) -> bool:
-    """Whether a prompt has a whisper, its words or its line; both may be cut, or stand alone."""
-    line = memory.text if memory.is_own else memory.line
-    return has_words_of(prompt, memory) or for_prompt(line) in prompt
+def holds(prompt: str, memory: Memory) -> bool:
+    """Return whether a prompt has a memory, its words or its line; words may be cut."""
+    line = for_prompt(memory.text if memory.is_own else memory.line)
+    return has_words_of(prompt, memory) or (bool(line) and line in prompt)
 
 
 def unheld_in(prompt: str, text: str) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ WHY = {
     "window": [6, 8],
     "masked": None,
     "unheld": [],
+    "grounds": [],
+    "elsewhere": None,
     "rests": [],
     "promises": [],
     "quoted": [],
@@ -147,12 +149,13 @@ def test_nothing_recalled_is_no_fault_if_the_prompt_had_it(page: Page) -> None:
     thought = {"sections": {}, "outcome": "acted", "prompt": 0, "source": "", "prompt_tokens": 0}
     thought |= {"model": "m", "latency": 1, "wait": 0, "seed": None, "temperature": 0}
     heard = {**ACT, "number": 7, "kind": "perception", "text": "Anneke asks."}
+    elsewhere = {"id": 2, "agent": "Bram", "memory": heard, "shared": ["pianos"]}
     recalled = page.locator(".chain > li", has_text="What had to be recalled")
     for more, words in (
         ({"cause": heard, "quoted": [{**heard, "number": 3}]}, "it stands in the notes above"),
         ({"cause": heard}, "Mira still remembered word for word"),
         ({"cause": {**heard, "number": 3}}, "Nothing was recalled."),
-        ({"cause": heard, "unheld": ["forty", "pianos"]}, "prompt has: forty, pianos."),
+        ({"cause": heard, "elsewhere": elsewhere}, "Nothing was recalled."),
         ({}, "What it rests on is not known; nothing was recalled."),
     ):
         serve(page, "agents/1/why?*", {**WHY, "thought": thought, "window": [6, 8], **more})
@@ -160,6 +163,56 @@ def test_nothing_recalled_is_no_fault_if_the_prompt_had_it(page: Page) -> None:
         expect(recalled).to_contain_text(words)
         expect(recalled).not_to_contain_text("Nothing.")
         expect(recalled.get_by_role("link", name="memories 6–8")).to_be_visible()
+
+
+def test_lines_of_the_prompt_that_have_words_of_an_act_are_marked_and_leave_no_guess(
+    page: Page,
+) -> None:
+    heard = {**ACT, "number": 3, "kind": "perception", "text": "Anneke walks <b>leeks</b>."}
+    heard |= {"what": {"kind": "sight"}, "source": ""}
+    known = {"text": "", "memory": heard, "summary": False, "shared": ["walking", "leeks"]}
+    whole = {"text": "Your cup is gone.", "memory": None, "shared": ["cup"], "known": False}
+    grounds = [{**known, "known": True}, {**whole, "summary": False}, {**whole, "summary": True}]
+    other = {**ACT, "number": 5, "kind": "perception", "text": "The rain stops."}
+    more = {"grounds": grounds, "rests": [heard, other], "bearing": [other], "window": [2, 8]}
+    serve(page, "agents/1/why?*", {**WHY, **more})
+    show(page, "why", "Why")
+    step = page.locator(".chain > li", has_text="Lines of the prompt that have its words")
+    rows = step.locator("li")
+    expect(rows.nth(0)).to_contain_text("Anneke walks <b>leeks</b>. it rests on this · ")
+    expect(rows.nth(0).locator("b")).to_have_text(["walks", "leeks"])
+    expect(rows.nth(0).get_by_role("link", name="memory 3")).to_be_visible()
+    expect(rows.nth(1)).to_have_text("Your cup is gone. who it is, the place, its day")
+    expect(rows.nth(2)).to_have_text("Your cup is gone. a summary")
+    expect(page.locator(".chain")).not_to_contain_text("Guesses by words")
+    also = page.locator(".chain > li", has_text="Also because of")
+    expect(also.locator("summary")).to_have_text("Also because of 1 line")
+
+
+def test_words_that_nobody_told_an_agent_are_shown_where_they_were_heard(page: Page) -> None:
+    heard = {**ACT, "number": 5, "what": {"kind": "pose", "gesture": "tunes pianos."}}
+    found = {"id": 2, "agent": "Bram", "memory": heard, "shared": ["tune", "pianos"]}
+    serve(page, "agents/1/why?*", {**WHY, "elsewhere": found})
+    show(page, "why", "Why")
+    step = page.locator(".chain > li", has_text="Not from its prompt")
+    expect(step).to_contain_text(
+        "The prompt does not have “tune” and “pianos”. "
+        "Nobody told Mira, as far as its prompt says. Bram said it:"
+    )
+    expect(step.get_by_role("link", name="memory 5")).to_have_attribute(
+        "href", "/agents/2/#memory/5"
+    )
+
+
+def test_a_plan_that_the_prompt_did_not_have_says_so(page: Page) -> None:
+    own = {"number": 4, "line": "eat soup", "state": "doing", "private": False, "aloud": False}
+    step = page.locator(".chain > li", has_text="The plan it belongs to")
+    for plans, there in (([], False), ([own], True), (None, True)):
+        serve(page, "agents/1/why?*", {**WHY, "plan": own, "plans": plans})
+        show(page, "why", "Why")
+        expect(step).to_contain_text("eat soup")
+        said = step.get_by_text("The prompt did not have it in these words.")
+        expect(said).to_have_count(0 if there else 1)
 
 
 def test_of_whispers_that_the_prompt_masked_it_had_only_that_they_were_whispered(

@@ -5,6 +5,7 @@ import { builders, get } from "./api.js";
 import { AskAgain } from "./aside.js";
 import { prose } from "./book.js";
 import { cachedShare, count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
+import { elsewhereStep, groundRows } from "./grounds.js";
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { memoryRows, row, TIERS } from "./memories.js";
 import { author, partName } from "./plain_words.js";
@@ -92,8 +93,12 @@ export class Why {
         ),
         step("What set it off", cause(why)),
         why.plan
-          ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan)))
+          ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan)), unshown(why))
           : null,
+        why.grounds.length
+          ? step("Lines of the prompt that have its words", groundRows(why.grounds))
+          : null,
+        why.elsewhere ? step("Not from its prompt", elsewhereStep(why)) : null,
         why.promises.length ? step("Promises in the prompt", memories(why.promises)) : null,
         why.quoted.length
           ? step(`What ${why.agent} has noted of whom this answers`, memories(why.quoted))
@@ -101,8 +106,8 @@ export class Why {
         asked || why.recalled.length
           ? step("What had to be recalled", recalled(why, again), again?.node)
           : null,
-        why.rests.length ? step("Also because of", memories(why.rests)) : null,
-        why.bearing.length ? guess(why) : null,
+        why.rests.length ? alsoBecause(why) : null,
+        why.bearing.length && !why.grounds.length ? guess(why) : null,
         why.before.length
           ? folded("What came just before", count(why.before.length), memories(why.before))
           : null,
@@ -239,6 +244,22 @@ function cause(why) {
   ];
 }
 
+/** What else it rests on: mostly what stood around what it answers. So it is folded if its words are found. */
+function alsoBecause({ rests, grounds }) {
+  const known = new Set(grounds.map(({ memory }) => memory?.number));
+  const others = rests.filter(({ number }) => !known.has(number));
+  if (!grounds.length) return step("Also because of", memories(rests));
+  return others.length
+    ? folded("Also because of", many(others.length, "line"), memories(others))
+    : null;
+}
+
+/** That a plan did not stand in the prompt: others might have learnt of it, or it was made in the answer. */
+function unshown({ plan: own, plans: shown }) {
+  const there = shown === null || shown.some(({ number }) => number === own.number);
+  return there ? null : none("The prompt did not have it in these words.");
+}
+
 /** The memories of the window that share most words with it. None is known to count, so none is quoted beside the title. */
 function guess({ bearing: found }) {
   return folded(
@@ -265,8 +286,7 @@ function askAgain(id, { cause, act: done, recalled: hits }) {
 /** Where an act could come from without recall: nothing recalled is no fault if the prompt had it anyway. */
 function unrecalled(why) {
   if (!why.thought) return none("Not known: older than the event log.");
-  if (why.unheld.length)
-    return none(`Nothing was recalled. No memory in the prompt has: ${why.unheld.join(", ")}.`);
+  if (why.elsewhere) return none("Nothing was recalled.");
   const [first, last] = why.window ?? [0, -1];
   const stands = ({ number }) => number >= first && number <= last;
   const because = [why.cause, ...why.rests].filter(Boolean);

@@ -1,0 +1,83 @@
+"""What pages say of where an act has its words from: lines of its prompt, or what others heard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from keepsake.agent.why import Why
+from keepsake.archive.log import Archive
+from keepsake.happening import shown_speech
+from keepsake.regular_files import read_text
+from keepsake.web.questions.grounds import Elsewhere, Ground, elsewhere, grounds_of
+from keepsake.web.remembered import TEXTS
+
+_TEMPLATES = ("talk.md", "act.md")
+"""The templates of the prompts by which agents speak and act."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """From where an act has its words.
+
+    Attributes:
+        lines: Lines of its prompt, what has most first.
+        elsewhere: What some agent heard and the prompt did not have; None if the prompt lacks no
+            words, or nobody heard them.
+        heard_by: The number and the name of that agent.
+    """
+
+    lines: Sequence[Ground] = ()
+    elsewhere: Elsewhere | None = None
+    heard_by: tuple[int, str] = (0, "")
+
+    @property
+    def heard(self) -> str:
+        """What that agent heard, or said itself, as somebody else would tell it; else empty."""
+        memory = self.elsewhere.memory if self.elsewhere else None
+        if memory is None:
+            return ""
+        what = memory.said
+        if what is None:
+            return memory.line
+        return shown_speech(self.heard_by[1], what.words, what.to, what.manner)
+
+
+NOT_KNOWN = Grounds()
+
+
+def grounds(
+    archive: Archive,
+    why: Why,
+    prompt: str,
+    number: int,
+    *,
+    folders: Sequence[tuple[int, str, Path]],
+    config: Path,
+) -> Grounds:
+    """Return from where an act has its words; blocks.
+
+    Args:
+        archive: The agent's.
+        prompt: The text that was sent; empty if it is not known.
+        number: The agent's.
+        folders: Number, name and folder of each agent.
+        config: The folder of the settings, which has the templates.
+    """
+    lines, missing = grounds_of(archive, why, prompt, _rules(config / "prompts"))
+    # What the agent itself heard once comes before what it cannot know.
+    own_first = sorted(folders, key=lambda each: each[0] != number)
+    texts = {str(each): TEXTS.of(folder / "archive") for each, _, folder in own_first}
+    found = elsewhere(why, texts, missing) if missing else None
+    names = {str(each): (each, name) for each, name, _ in folders}
+    return Grounds(lines, found, names[found.agent] if found else (0, ""))
+
+
+def _rules(folder: Path) -> str:
+    texts = []
+    for name in _TEMPLATES:
+        with suppress(OSError, UnicodeDecodeError):
+            texts.append(read_text(folder / name))
+    return "\n".join(texts)

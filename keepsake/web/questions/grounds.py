@@ -1,0 +1,199 @@
+"""From which lines of its prompt an act has its words: the few that together have most of them.
+
+A prompt has a hundred lines, and the model does not say by which it went. But what an act says and
+only one line of the prompt has, it has from there. A word counts the more, the fewer lines have it.
+What stands nowhere in the prompt and another agent heard is found there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from keepsake.agent.turns.prompts.held import holds
+from keepsake.agent.why import Why, matter_of
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory
+from keepsake.happening import Result, addressees_of
+from keepsake.language.perception import sentences, telling
+from keepsake.tracing.content import Content, Rarity, parts_of
+from keepsake.tracing.texts import SegmentTexts, lines_with
+
+MOST = 4
+"""The most lines that are shown."""
+_TOGETHER = 2
+"""The words of an act that a line has at least, unless the act is known to rest on it: one is
+there by chance."""
+_FORM = "<"
+"""A line that has it shows how deeds are written: ``> talk <name> = <words>``."""
+MOST_LOOKED = 200
+"""The most lines of another agent that are looked at, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A line of a prompt from which an act has words.
+
+    Attributes:
+        text: The line.
+        memory: The memory that it is; None if it is of a summary, or of another part of the prompt.
+        summary: Whether a summary says it.
+        shared: The words of the act that it has, as written in the act.
+        known: Whether the archive says that the act rests on it.
+    """
+
+    text: str
+    memory: Memory | None
+    summary: bool
+    shared: tuple[str, ...]
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    memory: Memory | None = None
+    summary: bool = False
+    known: bool = False
+
+    def shared(self, content: Content) -> frozenset[str]:
+        """Return the telling words of an act that it has."""
+        memory = self.memory
+        return content.shared(memory.words or memory.line if memory else self.text)
+
+
+def grounds_of(
+    archive: Archive, why: Why, prompt: str, rules: str = ""
+) -> tuple[Sequence[Ground], Sequence[str]]:
+    """Return from which lines of a prompt an act has its words; blocks.
+
+    Args:
+        prompt: The text that was sent; empty if it is not known.
+        rules: The template of prompts: what it says itself tells an agent nothing.
+
+    Returns:
+        The lines, what has most first, and the words of the act that stand nowhere in the prompt;
+        nothing if the prompt is not known.
+    """
+    if not prompt or why.by_rule:
+        return (), ()
+    content = Content(matter_of(why.act), Rarity())
+    wanted = _own_words(why, content)
+    lines = [*_lines(archive, why, prompt, rules)]
+    has = {each: each.shared(content) & wanted.keys() for each in lines}
+    counts = Counter(part for parts in has.values() for part in parts)
+    answered = content.shared(why.cause.words or why.cause.text) if why.cause else frozenset[str]()
+    missing = [word for part, word in wanted.items() if not counts[part] and part not in answered]
+    bits = {part: log2((len(lines) + 1) / count) for part, count in counts.items()}
+    return [*_best(wanted, has, bits)], missing
+
+
+def _best(
+    wanted: Mapping[str, str], has: Mapping[_Line, frozenset[str]], bits: Mapping[str, float]
+) -> Iterator[Ground]:
+    """Yield the few lines that together have most of an act.
+
+    Args:
+        wanted: Its words, as compared and as written.
+        has: Those of them that each line has, as compared.
+        bits: How much each tells.
+    """
+    left = set(wanted)
+
+    def most(line: _Line) -> tuple[float, bool]:
+        return sum(bits[part] for part in has[line] & left), line.known
+
+    for _ in range(MOST):
+        best = max(has, key=most, default=None)
+        new = has[best] & left if best else set[str]()
+        if best is None or not new:
+            return
+        left -= new
+        if len(new) >= min(_TOGETHER, len(wanted)) or best.known:
+            shared = tuple(word for part, word in wanted.items() if part in has[best])
+            yield Ground(best.text, best.memory, best.summary, shared, best.known)
+
+
+def _own_words(why: Why, content: Content) -> Mapping[str, str]:
+    """Return the telling words of an act, as compared and as written, without whom it names."""
+    named = " ".join(each.name for each in addressees_of(why.act.what))
+    to = {part for part, _ in parts_of(named, content.language)}
+    return {part: word for part, word in content.parts.items() if part not in to}
+
+
+def _lines(archive: Archive, why: Why, prompt: str, rules: str) -> Iterator[_Line]:
+    """Yield the lines of a prompt: memories, sentences of summaries, and the rest of it."""
+    known = {*why.act.rests_on}
+    cause = why.cause.number if why.cause else 0
+    first, last = why.window or (1, 0)
+    numbers = {*known, *(each.memory.number for each in why.recalled if each.memory is not None)}
+    before = [each for n in sorted(numbers) if n < first for each in archive.read(n, n)]
+    told = {why.cause.words or why.cause.text} if why.cause else set[str]()
+    for memory in (*before, *archive.read(first, last)):
+        if memory.number == cause or isinstance(memory.what, Result) or not holds(prompt, memory):
+            continue
+        told.add(memory.words or memory.text)
+        yield _Line(memory.line, memory, known=memory.number in known)
+    for summary in why.summaries:
+        for sentence in sentences(summary.text):
+            yield _Line(sentence, summary=True)
+    told.update(each.text for each in why.summaries)
+    for line in prompt.splitlines():
+        if _FORM in line:
+            continue
+        for each in sentences(line):
+            if each not in rules and not any(one in each or each in one for one in told):
+                yield _Line(each)
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What some agent heard, and has words of an act that stand nowhere in its prompt.
+
+    Attributes:
+        agent: The key of the agent.
+        shared: Those words, as written in the act.
+    """
+
+    agent: str
+    memory: Memory
+    shared: tuple[str, ...]
+
+
+def elsewhere(
+    why: Why, texts: Mapping[str, Sequence[SegmentTexts]], unheld: Sequence[str]
+) -> Elsewhere | None:
+    """Return the earlier line that has most of the words that a prompt did not have; blocks.
+
+    None if none has two of them: single words an agent may have by itself.
+
+    Args:
+        texts: What the memories of all agents say, by key; of equal lines the first counts.
+        unheld: The words.
+    """
+    wanted = {stem: word for word in unheld for stem in telling(word)}
+    best = _TOGETHER - 1
+    found = None
+    for key, segments in texts.items() if len(wanted) >= _TOGETHER else ():
+        for memory in _with_words(segments, wanted):
+            shared = wanted.keys() & telling(memory.words)
+            as_good = found is not None and len(shared) == best and memory.time < found.memory.time
+            if memory.time < why.act.time and (len(shared) > best or as_good):
+                best = len(shared)
+                said = tuple(word for stem, word in wanted.items() if stem in shared)
+                found = Elsewhere(key, memory, said)
+    return found
+
+
+def _with_words(segments: Sequence[SegmentTexts], wanted: Mapping[str, str]) -> Iterator[Memory]:
+    """Yield the newest memories of words that have two of those that are wanted."""
+    left = MOST_LOOKED
+    for segment in reversed(segments):
+        places = Counter(at for stem in wanted for at, _ in lines_with(segment.text, stem))
+        some = sorted((at for at, count in places.items() if count >= _TOGETHER), reverse=True)
+        yield from (each for each in segment.memories(some[:left]) if each.words)
+        left -= len(some)
+        if left <= 0:
+            return
