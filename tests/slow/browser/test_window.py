@@ -45,6 +45,14 @@ def test_a_stranger_and_a_player_learn_nothing(
 # -- all agents
 
 
+def test_the_list_of_all_agents_says_whether_their_model_keeps_secrets(page: Page) -> None:
+    page.goto("/agents/")
+    expect(page.locator("#model")).to_contain_text("The agents' model: ")
+    expect(page.locator("#keeps-secrets")).to_contain_text(
+        re.compile(r"^It keeps secrets: (yes|no) \(|: not asked: ")
+    )
+
+
 def test_a_village_is_watched_room_by_room(page: Page, world: WatchedWorld) -> None:
     page.goto("/agents/live")
     expect(page.locator("#live")).to_have_text("live")
