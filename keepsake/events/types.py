@@ -287,6 +287,8 @@ class Consent(AgentEvent):
     memories: tuple[int, ...] = ()
     seconds: float = 0.0  #: How long it took, with the wait in the queue.
     cause: int = 0  #: Number of the memory that set the answer off; 0 for none.
+    #: Why the model was not asked, or gave no answer; empty if it answered. Then it is "no".
+    unasked: str = ""
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)

@@ -9,6 +9,7 @@ from keepsake.contrib.evennia import lifecycle
 from keepsake.tasks.questions.secret_trial import QUESTIONS
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import NOT_ALLOWED, Building, is_consent, is_trial, next_of
+from tests.world.test_events_world import EventsWorld
 from tests.world.test_passing_on import ASKED, PassingOn
 
 TO_ALLOW = [each for each in QUESTIONS if each.may]
@@ -187,13 +188,15 @@ class TestOneThatContinuesText(Tried):
         assert "continues text" in self.services.secret_trial.line
 
 
-class TestForBuilders(Building, Tried):
+class TestForBuilders(Building, EventsWorld, Tried):
     def test_the_status_says_whether_it_keeps_secrets(self):
         assert "It keeps secrets: not asked yet" in self.type("@llm-status", "since the start")
         self.judge = lambda _: ASKED
         self.sent()
         shown = self.type("@llm-status", "since the start")
         assert "It keeps secrets: no (asked about a plain betrayal, it would have said it)" in shown
+        why = " ".join(self.type("@why Mira", "last act").split())
+        assert "did not allow this for Bram: the model was not asked (does it keep secrets?" in why
         self.services.places.secret_trials.unlink()
         self.stop_services()
         self.judge = self.rightly

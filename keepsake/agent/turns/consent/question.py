@@ -65,18 +65,16 @@ async def leave_for(turn: Turn, to: Person, words: Sequence[str]) -> Leave | Non
     return Leave(untold.givers, 0 if answer.line is None else untold.numbers[answer.line])
 
 
-async def _may_decide(turn: Turn) -> bool:
-    """Return whether the agents' model may decide it: it has been found to keep secrets.
+async def _why_unasked(turn: Turn) -> str:
+    """Return why the agents' model may not decide it; empty if it has been found to keep secrets.
 
     Raises:
         KeepsakeError: There is no such profile, or no model.
     """
     found = await turn.wait(turn.services.secret_trial.result(turn.priority))
-    if found is not None and found.keeps_secrets:
-        return True
-    keeps = found or "that is not known"
-    log.info(f"It is not said. Does the agents' model keep secrets? {keeps}", agent=turn.agent.key)
-    return False
+    if found is None:
+        return "it is not known yet whether it keeps secrets"
+    return "" if found.keeps_secrets else f"does it keep secrets? {found}"
 
 
 async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> PassedOn | None:
@@ -99,17 +97,24 @@ async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> 
         return profile.request(task.ask(profile, ""))
 
     found: PassedOn | None = None
+    unasked = ""
     try:
-        if await _may_decide(turn):
+        unasked = await _why_unasked(turn)
+        if not unasked:
             call = ModelCall(services, f"consent-{turn.ref.number}", turn.priority, request)
             turn.call = call
             outcome = await whole_answer(call, turn.wait)
-            found = task.read(outcome.text) if isinstance(outcome, Generation) else None
+            if isinstance(outcome, Generation):
+                found = task.read(outcome.text)
+            else:
+                unasked = str(outcome or "the call was cancelled")
     except AnswerRefused as refused:
         found = task.fallback()
         log.info(f"It is not said: {refused}", agent=task.who)
     except KeepsakeError as error:  # no such profile, no model
-        log.info(f"It is not known whether it may be said: {error}", agent=task.who)
+        unasked = str(error)
+    if unasked:
+        log.info(f"It is not said, for the agents' model was not asked: {unasked}", agent=task.who)
     names = {each.id: each.name for each in turn.tools.people_known}
     said = found or task.fallback()
     first = () if said.line is None else (untold.numbers[said.line],)
@@ -123,6 +128,7 @@ async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> 
             memories=tuple(filter(None, dict.fromkeys((*first, *untold.numbers)))),
             seconds=round(services.seconds() - began, 2),
             cause=turn.attempt.impulse.memory_number,
+            unasked=unasked,
         )
     )
     return found

@@ -231,7 +231,8 @@ def _consents(why: Why) -> Iterator[str]:
     for each in why.consents:
         whose = " and ".join(f"{name}'s" for name in each.of)
         what = _OF_CONSENT[each.found].format(whose=whose, to=each.to)
-        yield f"|wAllowed?|n     {one_line(what)}: asked of the model"
+        by = f"the model was not asked ({one_line(each.unasked)})" if each.unasked else ""
+        yield f"|wAllowed?|n     {one_line(what)}: {by or 'asked of the model'}"
         asks = f", asked for by memory {each.memories[0]}" if each.found == Consented.ASKED else ""
         yield f"    |xwords:|n {one_line(each.words, _LONGEST)}{asks}"
 
