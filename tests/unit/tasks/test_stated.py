@@ -45,6 +45,9 @@ WET = replace(QUAY, description="Granite steps. It rains. The stones shine.")
 DESCRIBED = "[The Kettle. A low room around a hearth. It smells of leeks. "
 
 
+PINS = ("Tom keeps bees.", "Nell is deaf.", "The ford is dry.")
+
+
 def heard(number: int, place: str = "The Kettle") -> Memory:
     words = f"Word {number}?"
     said = Speech(speaker=TOM, words=words, to=(ME,), shown=f'Tom says to you, "{words}"')
@@ -244,7 +247,9 @@ def test_every_prompt_tells_what_is_so_now_and_begins_like_the_one_before(scenes
         for _ in range(data.draw(st.integers(1, 12))):
             number = len(window) + 1
             window.append((said if number % 2 == 0 else heard)(number, scene.place))
-        now = scene if before is None else after(before, scene)
+        kept = tuple(data.draw(st.sets(st.sampled_from(PINS))))
+        now = replace(scene, kept=kept, still_kept=kept)
+        now = now if before is None else after(before, now)
         prompt = prompt_of(now, *window, tokens=tokens)
         shown = text(prompt)
         carried = f"[You carry: {', '.join(scene.belongings) or 'nothing'}.]"
@@ -255,6 +260,9 @@ def test_every_prompt_tells_what_is_so_now_and_begins_like_the_one_before(scenes
                 weather, other = (sentences(x.description)[1] for x in (told, old))
                 assert shown.rfind(weather) > shown.rfind(other), "the newest is what holds"
         assert shown.rfind("[You carry: ") == shown.rfind(carried), "the newest is what holds"
+        for pin in PINS:
+            holds, ended = (shown.rfind(f"remember{x}: {pin}]") for x in ("", "ed"))
+            assert (holds > ended) if pin in kept else (ended >= holds), "the newest is what holds"
         if before is not None and tokens == 8000:
             assert shown.startswith(head(before))
         before = prompt
