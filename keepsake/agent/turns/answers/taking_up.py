@@ -66,9 +66,7 @@ class TakingUp:
         What they answer would else come to an agent that does not know any more who sent it.
         """
         turn = self._turn
-        act = turn.actor.do(
-            turn.agent, errand_asked(words), basis=self._state.basis, confided=True
-        )
+        act = turn.actor.do(turn.agent, errand_asked(words), basis=self._state.basis, confided=True)
         self._state.acts.append(act)
         if act.result is not None:
             await turn.wait(act.result)
