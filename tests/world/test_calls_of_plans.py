@@ -117,3 +117,29 @@ class TestCallsOfPlans(PlansWorld):
 
     def mine(self) -> str:
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+    def test_what_was_asked_for_is_a_plan_though_the_answer_makes_none(self):
+        self.bram_and_ada_at_the_quay()
+        self.bram.attributes.remove("paused")
+        heard = self.capture(self.char1)
+        self.fake.script = lambda prompt: "Yes!" if "You are Bram." in prompt else self.mine()
+        self.replies = [
+            "I will.\n> walk to Bram\n> talk Bram = Have you honey?",
+            "> walk to Tom\n> talk Tom = He has.\n> done 1",
+            "> wait",
+        ]
+        self.char1.execute_cmd("talk Mira Ask Bram whether he has honey, and tell me.")
+        self.pass_minutes(2)
+        assert 'Mira says to you, "He has."' in heard
+        (plan,) = self.plans.items
+        asked = "Tom says to you, 'Ask Bram whether he has honey, and tell me.'"
+        assert (plan.what, plan.state) == (f"what was asked for: {asked}", PlanState.DONE)
+
+    def test_what_was_asked_for_has_ended_when_the_answer_leads_back(self):
+        self.bram_and_ada_at_the_quay()
+        before = len(self.prompts())
+        answer = "> walk to Bram\n> talk Bram = Supper!\n> walk to Tom\nHe knows."
+        self.ask("Tell Bram that supper is ready.", answer)
+        self.pass_minutes(2)
+        assert self.plans.items[0].state is PlanState.DONE
+        assert len(self.prompts()) == before + 1

@@ -136,7 +136,8 @@ class TestPassingOn(PassingOn):
         both = {identity_of(self.char1), identity_of(self.bram)}
         assert act.confidants == both
         assert act.allowed_by == (identity_of(self.char1),)
-        (whisper,) = [each for each in self.mind.memory.context().window if ERRAND in each.text]
+        window = self.mind.memory.context().window
+        (whisper,) = [each for each in window if each.heard is not None and ERRAND in each.text]
         assert whisper.number in act.rests_on
 
 
@@ -149,7 +150,8 @@ class TestInTheLog(Building, EventsWorld, PassingOn):
         (event,) = self.logged("consent")
         assert (event["to"], event["found"], event["of"]) == ("Bram", "asked", ["Tom"])
         assert event["words"] == "Is it dry?"
-        (whisper,) = [each for each in self.mind.memory.context().window if ERRAND in each.text]
+        window = self.mind.memory.context().window
+        (whisper,) = [each for each in window if each.heard is not None and ERRAND in each.text]
         assert event["memories"][0] == whisper.number
         shown = self.type("@why Mira", "last act")
         assert "Tom's whisper allowed this for Bram: asked of the model" in shown

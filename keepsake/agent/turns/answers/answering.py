@@ -10,6 +10,7 @@ from keepsake.agent.agent_log import call_hook
 from keepsake.agent.turns.abilities import sought_by
 from keepsake.agent.turns.answers.doing import Doing
 from keepsake.agent.turns.answers.errand import errand_of
+from keepsake.agent.turns.answers.taking_up import TakingUp
 from keepsake.agent.turns.consent.wanted import LEAVING, WordsFor, wanted_by
 from keepsake.agent.turns.context import arrived
 from keepsake.agent.turns.plan_steps import met_after_walk
@@ -43,6 +44,7 @@ class Answering:
         self._state = turn.attempt
         self._tools = turn.tools
         self._actor = turn.actor
+        self._taking = TakingUp(turn, self._doing)
         # The parts from the first whose words need leave; the model is asked when it has ended.
         self._held: deque[AnswerPart] = deque()
         self._has_ended = False
@@ -81,13 +83,14 @@ class Answering:
             await self._do(self._held.popleft())
         while self._held:
             await self.carry_out(self._held.popleft())
+        self._taking.end()
 
     async def _do(self, allowed: AnswerPart) -> None:
         """Do a part that the game allows, or hold it if its words need leave."""
         state = self._state
         missed = await self._end_journey(allowed)
         if not missed:
-            await self._take_up_plan(allowed)
+            await self._taking.before(allowed)
             missed = self._stays(allowed) or await self._go_after(allowed)
         wanted = None if missed else self._wanted(allowed)
         if wanted is not None and not self._has_ended:
@@ -123,28 +126,6 @@ class Answering:
         line = f"{KnownVerb.TALK} {wanted.to.name} = {wanted.words}"
         is_errand = errand_of(line, agent, self._tools, self._state.basis) is not None
         return None if is_errand else wanted
-
-    async def _take_up_plan(self, part: AnswerPart) -> None:
-        """Begin a plan for now that this answer has made, before the first deed that follows it.
-
-        What follows is for that plan, also if another one was begun before and has not ended.
-        """
-        state = self._state
-        plans = self._tools.plans
-        if plans is None or part.kind is not PartKind.DEED or state.impulse.plan:
-            return
-        made = self._doing.plans_made
-        plan = plans.made_for_now(made) if made else None
-        if plan is None or self._verb_of(part) in PRIVATE | {KnownVerb.WAIT}:
-            return
-        state.basis = replace(state.basis, plan=plan.number)
-        ready = self._turn.take_up(plan.number)
-        if ready is not None:
-            await self._turn.wait(ready)
-
-    def _verb_of(self, part: AnswerPart) -> str:
-        """Return the verb of a deed, as it is understood now."""
-        return read_deed(part.text, *self._doing.able).verb
 
     def end(self, reader: AnswerReader, text: str) -> None:
         """Record why nothing of an answer was done, or that the reader has altered it.
@@ -196,7 +177,7 @@ class Answering:
         if journey is None:
             return ""
         turn = self._turn
-        if part.kind is PartKind.DEED and self._verb_of(part) in PRIVATE:
+        if part.kind is PartKind.DEED and self._doing.verb_of(part) in PRIVATE:
             return ""
         if journey.at_once and journey is not self._met:
             self._meet(journey)
@@ -228,7 +209,7 @@ class Answering:
             Why the part is not done. Empty if it is done: it is no walk, and comes before one.
         """
         state = self._state
-        verb = self._verb_of(part) if part.kind is PartKind.DEED else ""
+        verb = self._doing.verb_of(part) if part.kind is PartKind.DEED else ""
         if verb in PRIVATE:
             return ""
         who = self._turn.next_player() if verb in LEAVING and not state.kept_by else None

@@ -200,6 +200,10 @@ class Doing:
         agent = self._turn.agent
         return available_verbs(agent, self.context, self._tools, holds=self.holds_private)
 
+    def verb_of(self, part: AnswerPart) -> str:
+        """Return the verb of a deed, as it is understood now."""
+        return read_deed(part.text, *self.able).verb
+
     @property
     def holds_private(self) -> bool | None:
         """Whether the prompt held private words; None for an answer by rule, which has none."""

@@ -14,9 +14,10 @@ from keepsake.agent.acts import Basis
 from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings.people import persons_near
+from keepsake.archive.records import Memory
 from keepsake.books.aloud import Aloud
 from keepsake.happening import KnownVerb
-from keepsake.language.perception import names
+from keepsake.language.perception import names, shorten
 from keepsake.prompt.verbs import VERBS, Command, Options
 from keepsake.tasks.deed import Refusal, read_deed
 
@@ -24,6 +25,8 @@ _TO_ONE = tuple(verb for verb in VERBS if verb.name in (KnownVerb.TALK, KnownVer
 """The verbs of words to one person."""
 
 
+_LONGEST_ASKED = 360
+"""The most characters of what was asked for in a plan, which has room for 400."""
 NOT_FOR_OTHERS = "an answer that may hold what was whispered to you reaches nobody else"
 """Why words are not said, as the agent reads it."""
 
@@ -75,6 +78,13 @@ def errand_at(
         return None
     named = (each for each in _others(agent, tools, basis) if names(words, each))
     return _plan_now(place, f"{KnownVerb.SAY} {words}") if all(map(aloud.names, named)) else None
+
+
+def errand_asked(words: Memory) -> Command:
+    """Return the plan for now to do what somebody has asked for, in their own words."""
+    asked = Aloud.of(words.number, shorten(words.line, _LONGEST_ASKED)).request
+    line = f"now: {asked}"
+    return Command(KnownVerb.PLAN, line, words=line)
 
 
 def _asks_aloud(tools: MemoryTools, basis: Basis) -> Aloud | None:
