@@ -29,6 +29,17 @@ def test_functions_forget_texts_and_keep_tables():
     assert everyday_words() is table
 
 
+def test_a_module_with_a_name_that_fails_to_be_looked_up_is_passed_over(monkeypatch):
+    class Lazy:
+        def __getattr__(self, name):
+            raise RuntimeError(f"no {name} yet")
+
+    telling("The marzipan is in the blue drawer.")
+    monkeypatch.setattr("keepsake.language.perception.settings", Lazy(), raising=False)
+    CacheCleaner().clean(TRACES)
+    assert telling.cache_info().currsize == 0
+
+
 def test_an_embedder_forgets_texts():
     bag = BagOfWords()
     embedder = CachedEmbedder(bag)

@@ -10,7 +10,7 @@ from keepsake.tasks.scene import Scene
 PLAIN = {"window", "plans", "deeds", "name"}
 """Names of variables that are words for a reader themselves."""
 NEVER_A_LINE = {"found", "whispered", "may_plan", "answers", "tools", "stated", "passed_over"}
-NEVER_A_LINE |= {"portraits", "private"}
+NEVER_A_LINE |= {"portraits", "private", "still_kept"}
 """Variables that are no text, or that other variables are made of."""
 
 
