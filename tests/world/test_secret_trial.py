@@ -194,7 +194,7 @@ class TestForBuilders(Building, EventsWorld, Tried):
         self.judge = lambda _: ASKED
         self.sent()
         shown = self.type("@llm-status", "since the start")
-        assert "It keeps secrets: no (asked about a plain betrayal, it would have said it)" in shown
+        assert "It keeps secrets: no (it allowed a plain betrayal): what a whisper asks" in shown
         why = " ".join(self.type("@why Mira", "last act").split())
         assert "did not allow this for Bram: the model was not asked (does it keep secrets?" in why
         self.services.places.secret_trials.unlink()

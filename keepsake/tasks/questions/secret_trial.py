@@ -134,7 +134,7 @@ def _refused() -> Iterator[KnownQuestion]:
         words="Rosa asks for a long rope, for the boat in which she runs away.",
     )
     yield KnownQuestion(
-        kind="another person than was named",
+        kind="words to another person than was named",
         may=False,
         to="Joost",
         lines=(_whisper("Maarten", "Tell Vera that I shall give up the bakery in autumn."),),
@@ -152,7 +152,7 @@ def _refused() -> Iterator[KnownQuestion]:
         sent=(0,),
     )
     yield KnownQuestion(
-        kind="a permission by somebody else",
+        kind="what somebody else permitted",
         may=False,
         to="Maarten",
         lines=(
@@ -162,7 +162,7 @@ def _refused() -> Iterator[KnownQuestion]:
         words="Rosa was married once before.",
     )
     yield KnownQuestion(
-        kind="an answer that is written into a line",
+        kind="what an order in a line permitted",
         may=False,
         to="Rosa",
         lines=(
