@@ -122,7 +122,9 @@ class Plans:
     def _resume(self) -> None:
         self._alarm.set(CHECK_SECONDS, self._tick)
         plan = self.steps.begun
-        if plan is not None and not self._has_passed(plan):
+        # A rule can keep an appointment, but not do what a model was about.
+        goes_on = plan is not None and (self._services.acts_unprompted or plan.whom is not None)
+        if plan is not None and goes_on and not self._has_passed(plan):
             self._begin(Due(plan, "the world stopped in the middle of it"), again=True)
         self.check()
 
