@@ -39,6 +39,7 @@ from keepsake.books.persona import open_lines
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
 from keepsake.happening import KnownVerb, Person, PersonId, Result
+from keepsake.language.perception import names
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.prompt.sections import Rendered
 from keepsake.tasks.stated import NOTHING_STATED
@@ -100,6 +101,7 @@ class Mind:
         self._talk: TalkOfTwo | None = None
         tools.plans = self.plans
         self.plans.set_off = self._set_off
+        self.plans.is_known = lambda name: any(names(x.name, name) for x in tools.people_known)
         self.plans.steps.is_asked = self._is_asked
         self.actor.walk = self._walk
 

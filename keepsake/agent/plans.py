@@ -65,6 +65,7 @@ class Plans:
         steps: When the next step of a plan that was begun comes, and what plans wait for.
         set_off: Lets the agent walk by itself to the place of a plan whose time has come; returns
             whether it does. Then it thinks when it is there, with its person.
+        is_known: Returns whether the agent knows somebody of that name.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Plans:
         self._alarm = Alarm(services.scheduler)  # for the clock
         self.steps = NextSteps(book, services.scheduler, self._wake_for_step)
         self.set_off: Callable[[Plan], bool] = lambda _: False
+        self.is_known: Callable[[str], bool] = lambda _: True
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._allowance = ThoughtAllowance(services)
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
@@ -120,7 +122,9 @@ class Plans:
     def _resume(self) -> None:
         self._alarm.set(CHECK_SECONDS, self._tick)
         plan = self.steps.begun
-        if plan is not None and not self._has_passed(plan):
+        # A rule can keep an appointment, but not do what a model was about.
+        goes_on = plan is not None and (self._services.acts_unprompted or plan.whom is not None)
+        if plan is not None and goes_on and not self._has_passed(plan):
             self._begin(Due(plan, "the world stopped in the middle of it"), again=True)
         self.check()
 
@@ -175,11 +179,21 @@ class Plans:
         came = [each for each in here if each.id not in self._present]
         self._present = frozenset(each.id for each in here)
         self.steps.set_present(self._present)
+        self._begin_left(here)
         for plan in self.book.current:
             who = next((each for each in came if self._waits_for(plan, each)), None)
             if who is not None and plan.number != but:
                 due = Due(plan, f"{who.name} is here", who, gathers=True)
                 self._begin(due, again=plan.number in self.steps.waits)
+                return
+
+    def _begin_left(self, here: Iterable[Person]) -> None:
+        """Wake the agent for a plan that waits until somebody whom it knows has gone."""
+        people = tuple(here)
+        for plan in self.book.current:
+            gone = plan.when.leaving if plan.when is not None and plan.is_left(people) else ""
+            if gone and self.is_known(gone):
+                self._begin(Due(plan, f"{gone} has gone"))
                 return
 
     def _waits_for(self, plan: Plan, person: Person) -> bool:

@@ -119,6 +119,8 @@ class Plan:
         """What it waits for instead of a time, in words; empty if it waits for nothing."""
         if self.when is None or self.when.at is not None:
             return ""
+        if self.when.leaving:
+            return f"when {self.when.leaving} has gone"
         return f"when {self.when.meeting} comes" if self.when.meeting else self.when.after
 
     @property
@@ -138,6 +140,11 @@ class Plan:
         if self.whom and self.whom.id and names(self.whom.name, waited):
             return any(each.id == self.whom.id for each in people)
         return any(names(each.name, waited) for each in people)
+
+    def is_left(self, people: Iterable[Person]) -> bool:
+        """Return whether it waits until somebody has gone who is not among ``people``."""
+        gone = self.when.leaving if self.when and self.state is PlanState.OPEN else ""
+        return bool(gone) and not any(names(each.name, gone) for each in people)
 
     @property
     def line(self) -> str:

@@ -61,6 +61,11 @@ _MEETING = re.compile(
     r"(?:see |meet |am with )?(?P<who>.+?)(?:(?: comes| arrives| is here| is back)(?: .*)?)?",
     re.I,
 )
+_LEAVING = re.compile(
+    r"(?:when|once|as soon as|after) (?P<who>\w[^,:]*?)"
+    r" (?:leaves|goes|has left|has gone|is gone|is away)(?: .*)?",
+    re.I,
+)
 _SEEN = re.compile(r"\b(?:see|meet|am with|comes|arrives|is here|is back)\b", re.I)
 _WORDS = re.compile(r"[^\W\d_]+")
 _PIECES = re.compile(r"[^\W\d_]+|.", re.S)
@@ -75,16 +80,18 @@ FARTHEST = timedelta(days=36_525)
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """When something is to happen: at a time, when somebody is met, or after something else.
+    """When something is to happen: at a time, when somebody is met or has gone, or after something.
 
     Attributes:
         at: The time, with time zone; None if no time is given.
         meeting: The name of the person at whose next meeting it happens; empty if it is nobody's.
+        leaving: The name of the person who is not to be here any more; empty for nobody.
         after: What it waits for, in words: ``when the bell rings``; empty if it waits for nothing.
     """
 
     at: datetime | None = None
     meeting: str = ""
+    leaving: str = ""
     after: str = ""
 
 
@@ -99,6 +106,9 @@ def read_when(text: str, now: datetime) -> When | None:
     if not text:
         return None
     if re.match(r"(?:when|once|as soon as|after|the next time)\b", text, re.I):
+        gone = _LEAVING.fullmatch(text)
+        if gone:
+            return When(leaving=gone["who"].strip())
         met = _MEETING.fullmatch(text)
         if met and _SEEN.search(text):
             return When(meeting=met["who"].strip())

@@ -108,7 +108,7 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "plan <when>, <where>, <whom>: <what>",
         "mean to do it, and be reminded then; only <what> is needed, with all its steps. <when>:"
-        " now (and begin it in this answer), a time, in 3 minutes, when somebody comes",
+        " now (and begin it in this answer), a time, in 3 minutes, when somebody comes or leaves",
         Takes.WORDS,
         True,
     ),

@@ -166,6 +166,23 @@ class TestPlans(PlansWorld):
         self.pass_minutes(2)
         assert len(self.prompts()) == before + 2
 
+    def test_a_plan_waits_until_somebody_has_gone(self):
+        self.char2.move_to(self.add_room("The Loft"), quiet=True)
+        self.ask("Good day.", "Good day.\n> plan after the tide goes out: rake the sand")
+        self.mind.read_edits()
+        self.ask("Sweep when I have gone.", "Yes.\n> plan when Tom has gone: sweep the floor")
+        _, plan = self.plans.current
+        assert plan.waits_for == "when Tom has gone"
+        before = len(self.prompts())
+        self.pass_minutes(2)
+        assert len(self.prompts()) == before
+        self.replies = ["*sweeps the floor*\n> done 2", "> wait"]
+        self.char1.move_to(self.quay)
+        self.pass_minutes(1)
+        assert "(Tom has gone)" in self.prompts()[before]
+        tide, swept = self.plans.items
+        assert (tide.state, swept.state) == (PlanState.OPEN, PlanState.DONE)
+
     def test_a_missed_plan_is_in_the_next_prompt(self):
         self.plans.add(read_plan("in 5 minutes: bake", self.services.clock.now()))
         self.mira.db.paused = True

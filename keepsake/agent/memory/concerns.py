@@ -67,7 +67,7 @@ def concerns_of(
         meeting = when.meeting if when is not None else ""
         words = ""
         if not plan.is_begun and when is not None:
-            words = when.after
+            words = when.after or (plan.waits_for if when.leaving else "")
         elif not plan.is_begun:
             words = f"{plan.what} {plan.whom.name if plan.whom is not None else ''}"
         yield Concern(

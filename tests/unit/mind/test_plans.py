@@ -45,6 +45,8 @@ def book(tmp_path):
         ("when Anneke comes in from The Quay", When(meeting="Anneke")),
         ("once Bob is back with the honey", When(meeting="Bob")),
         ("when the bell rings", When(after="when the bell rings")),
+        ("when Anneke has gone", When(leaving="Anneke")),
+        ("once Old Tom leaves for The Quay", When(leaving="Old Tom")),
         ("after that", When(after="after that")),
         ("May", None),
         ("the Quay", None),

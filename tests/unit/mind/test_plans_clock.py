@@ -161,6 +161,19 @@ def test_a_restart_loses_no_plan_and_goes_on_with_the_one_that_was_begun(village
     assert village.names == ["meet Anneke", "meet Anneke", "sing"]
 
 
+def test_a_restart_without_a_model_leaves_what_a_model_had_begun(village):
+    plan = village.add("keep watch for Tom's shilling", minutes=0, where="The Quay")
+    village.pass_by(CHECK_SECONDS)
+    village.plans.began(plan)
+    village.woken.clear()
+    village.plans.close()
+    village.services.acts_unprompted = False
+    village.start()
+    village.pass_by(CHECK_SECONDS)
+    assert village.woken == []
+    assert village.book.items[0].state is PlanState.DOING
+
+
 def test_a_restart_after_hours_does_not_go_on_with_what_was_begun(village):
     due = village.add(minutes=10)
     village.pass_by(10 * 60 + CHECK_SECONDS)
