@@ -129,7 +129,6 @@ def test_what_she_will_do(start: Page) -> None:
     question(start, "What an agent will do")
     panel = start.locator("#panel-plans")
     expect(panel.locator(".agenda")).to_contain_text("Tomorrow")
-    expect(panel.locator(".habits")).to_contain_text("The Kettle")
     expect(panel).not_to_contain_text("nothing in particular")
 
 
