@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from keepsake.happening import ME, Speech
-from keepsake.language.perception import names, pattern, sentences
+from keepsake.language.perception import names, pattern, sentences, straightened
 
 _WORD = r"[\w'-]+\s+"
 _MARK = r"[^\w\s'-]"
@@ -32,8 +32,8 @@ def addresses(words: str, name: str) -> bool:
     """
     if not names(words, name):
         return False
-    called = re.escape(name)
+    called = re.escape(straightened(name))
     begins = rf"^\W*(?:{_WORD}){{0,{_BEFORE}}}{called}\s*{_MARK}\W*\w"
     stands_alone = rf"(?:^\W*|{_MARK}\s*){called}\s*(?:{_MARK}|$)"
     call = pattern(rf"{begins}|{stands_alone}", re.I)
-    return any(call.search(each) for each in sentences(words.replace("’", "'")))
+    return any(call.search(each) for each in sentences(straightened(words)))

@@ -306,5 +306,10 @@ def _broken_off(head: str) -> str:
 
 def names(text: str, name: str) -> bool:
     """Return whether ``text`` has ``name`` as a whole word, in any case, with any apostrophe."""
-    whole = pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.I)
-    return bool(name) and whole.search(text.replace("’", "'")) is not None
+    whole = pattern(rf"(?<!\w){re.escape(straightened(name))}(?!\w)", re.I)
+    return bool(name) and whole.search(straightened(text)) is not None
+
+
+def straightened(text: str) -> str:
+    """Return a text with straight apostrophes."""
+    return text.replace("’", "'")

@@ -49,7 +49,8 @@ _HALF_PAST = re.compile(
 )
 _BARE_HOUR = re.compile(r"\bat (\d{1,2})(?: o'?clock)?(?![\d:./-])(?! ?[ap]\.?m\b)", re.I)
 _OCLOCK = re.compile(r"\b(\d{1,2}) o'?clock\b", re.I)
-_CLOCK = re.compile(r"\d{1,2}:\d{2}|\d{1,2} ?[ap]\.?m\b", re.I)
+CLOCK = re.compile(r"\d{1,2}:\d{2}|\d{1,2} ?[ap]\.?m\b", re.I)
+"""A time of day in a phrase: 17:20, 5 pm."""
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 """A time as plans write it. It is read without a parser of phrases, which needs milliseconds: a
 file of plans has one in each line, and is read again at each change."""
@@ -119,10 +120,10 @@ def read_when(text: str, now: datetime) -> When | None:
 
 def names_an_hour(text: str) -> bool:
     """Return whether a phrase says an hour, a part of the day or a span: not just ``tomorrow``."""
-    text = _with_clock_times(text)
+    text = with_clock_times(text)
     words = [word.casefold() for word in _WORDS.findall(text)]
     named = any(word in PARTS_OF_DAY for word in words)
-    return bool(named or _CLOCK.search(text) or _SPAN.fullmatch(text))
+    return bool(named or CLOCK.search(text) or _SPAN.fullmatch(text))
 
 
 def clock_times_in(text: str, language: str) -> frozenset[tuple[int, int]]:
@@ -139,7 +140,7 @@ def clock_times_in(text: str, language: str) -> frozenset[tuple[int, int]]:
     return frozenset((int(hour) % 12, int(minute)) for hour, minute in found)
 
 
-def _with_clock_times(text: str) -> str:
+def with_clock_times(text: str) -> str:
     """Return a phrase with its hours as clock times: ``half past eight`` becomes ``8:30``."""
     text = _SPELLED.sub(lambda found: str(_NUMBERS[found[1].casefold()]), text)
     text = _HALF_PAST.sub(_clock_time, text)
@@ -180,14 +181,14 @@ def _read_time(text: str, now: datetime) -> datetime | None:
         with suppress(ValueError):  # 2026-13-01 may be meant otherwise
             return datetime.fromisoformat(text).replace(tzinfo=now.tzinfo)
     said = text
-    text = _with_clock_times(said)
+    text = with_clock_times(said)
     if span := _SPAN.fullmatch(text):
         return now + _length(span["half"].casefold(), span["unit"].casefold())
     words = [word.casefold() for word in _WORDS.findall(text)]
     named = next((word for word in words if word in PARTS_OF_DAY), "")
     bare = text
     if named:
-        hour = "" if _CLOCK.search(text) else PARTS_OF_DAY[named]
+        hour = "" if CLOCK.search(text) else PARTS_OF_DAY[named]
         day = "today" if named == "tonight" else ""
         bare = re.sub(rf"\b(?:in the |at |this )?{named}\b", f" {day} {hour} ", text, flags=re.I)
     if not (named or any(char.isdigit() for char in text) or _names_a_day(words)):

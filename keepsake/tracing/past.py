@@ -11,7 +11,7 @@ import re
 import threading
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -30,6 +30,8 @@ _PLACE = b',"place":'
 _RESTS_ON = b',"rests_on":['
 """The fields of a memory's line. Quotation marks within texts are escaped, so texts cannot hold
 them."""
+_COMMITS = (b',"what":"result","verb":"promise"', b',"what":"result","verb":"kept"')
+"""What a promise, or the end of one, was answered with: its text has the promise as it is noted."""
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 """A JSON string."""
 
@@ -94,6 +96,10 @@ class Past:
         self._where = array("i")
         # When it was first in another place, and which.
         self._moves: list[tuple[float, int]] = []
+        # What became of plans: when, after which memory, and the archive's record. And the results
+        # of promises.
+        self._plans: list[tuple[float, int, Record]] = []
+        self._commitments = array("Q")
         # By memory: the later memories that rest on it.
         self._resting: dict[int, list[int]] = {}
         self._latest = 0.0
@@ -131,6 +137,9 @@ class Past:
         kind = record.get("type")
         if kind == LineType.SOURCES:
             self._take_sources(record)
+        if kind == LineType.PLAN:
+            at = datetime.fromisoformat(record["t"]).timestamp()
+            self._plans.append((at, len(self._times), record))
         if kind not in (LineType.COMPACTION, LineType.UNDO, LineType.EDIT, LineType.CLEAR):
             return
         self._state = self._state.after(record)
@@ -157,6 +166,8 @@ class Past:
         self._where.append(where)
         if where >= 0 and (not self._moves or self._moves[-1][1] != where):
             self._moves.append((self._latest, where))
+        if any(each in line for each in _COMMITS):
+            self._commitments.append(len(self._times))
         for basis in _basis_in(line):
             self._resting.setdefault(basis, []).append(len(self._times))
 
@@ -197,6 +208,21 @@ class Past:
     def resting_on(self, number: int) -> Sequence[int]:
         """Return the memories that rest on a memory: acts and their results, in order."""
         return self._resting.get(number, ())
+
+    def plans_at(self, time: float) -> Sequence[Record]:
+        """Return the archive's record of each plan as of that time, also of those that had ended.
+
+        ``time``: In seconds since 1970.
+        """
+        return _newest(record for at, _, record in self._plans if at <= time)
+
+    def plans_when(self, number: int) -> Sequence[Record]:
+        """Return them, as :meth:`plans_at`, as of the moment when that memory was archived."""
+        return _newest(record for _, after, record in self._plans if after < number)
+
+    def commitments_until(self, number: int) -> Sequence[int]:
+        """Return the memories that say what was promised, or kept, up to a memory; in order."""
+        return self._commitments[: bisect_right(self._commitments, number)]
 
     def at(self, time: float) -> Moment:
         """Return the tiers as of that time, in seconds since 1970."""
@@ -250,6 +276,11 @@ class Archived:
     folder: Path
     past: Past
     texts: Texts = field(default_factory=Texts)
+
+
+def _newest(records: Iterable[Record]) -> Sequence[Record]:
+    """Return the last record of each plan."""
+    return tuple({record.get("id"): record for record in records}.values())
 
 
 def _basis_in(line: bytes) -> Iterator[int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from keepsake.agent.memory.past_plans import PastPlan
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import Summary, Tier
 from keepsake.books.editing import EditableBook
@@ -87,6 +88,16 @@ class PastView(Shape):
     """Whether whoever asks may pin, edit and so on."""
 
 
+class PastPromise(Shape):
+    """A promise that was not kept yet."""
+
+    line: str
+    """It in words, as a prompt shows it."""
+    memory: int
+    """The memory of its being noted."""
+    private: bool
+
+
 class AsOfView(Shape):
     """The memory of an agent as it was at some moment."""
 
@@ -105,6 +116,10 @@ class AsOfView(Shape):
     """The first memory of the window; ``number`` + 1 if the window was empty."""
     window: tuple[MemoryView, ...]
     """The newest memories of the window, oldest first; at most 50."""
+    plans: tuple[PastPlan, ...]
+    """The plans that had not ended, in the order in which they were made."""
+    promises: tuple[PastPromise, ...]
+    """The promises that it had made by then and not kept, as its archive says."""
 
 
 class ElsewhereView(Shape):

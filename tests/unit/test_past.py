@@ -5,16 +5,20 @@ from __future__ import annotations
 import shutil
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keepsake.agent.memory.past_plans import PastPlan, plan_in, plans_at
 from keepsake.archive import log as archive_module
 from keepsake.archive.log import Archive
 from keepsake.archive.tiers import TierView, load_tiers
+from keepsake.books.plan import Plan, PlanState
 from keepsake.errors import CompactionError
 from keepsake.events.values import CompactReason
 from keepsake.tracing.past import Moment, Past
@@ -29,6 +33,8 @@ ACTIONS = st.lists(
         st.tuples(st.just("compact"), st.just(0)),
         st.tuples(st.just("undo"), st.just(0)),
         st.tuples(st.just("clear"), st.just(0)),
+        st.tuples(st.just("plan"), st.integers(1, 3)),
+        st.tuples(st.just("done"), st.integers(1, 3)),
         st.tuples(st.just("read"), st.just(0)),
     ),
     min_size=1,
@@ -36,8 +42,8 @@ ACTIONS = st.lists(
 )
 
 
-def replayed(archive: Path, until: int) -> TierView:
-    """Return the tiers that a replay of the first ``until`` bytes of an archive gives."""
+def replayed(archive: Path, until: int) -> tuple[TierView, dict[int, PastPlan]]:
+    """Return the tiers and plans that a replay of the first ``until`` bytes of an archive gives."""
     with TemporaryDirectory() as scratch:
         copy = Path(scratch) / "archive"
         copy.mkdir()
@@ -46,13 +52,28 @@ def replayed(archive: Path, until: int) -> TierView:
             until -= len(data)
             if data:
                 (copy / segment.name).write_bytes(data)
-        return load_tiers(Archive(copy, read_only=True)).view()
+        first = Archive(copy, read_only=True)
+        return load_tiers(first).view(), plans_at(first, datetime.max.replace(tzinfo=UTC))
 
 
 def same(moment: Moment, view: TierView) -> bool:
     # Lines before a clearing, which a replay never reads, have the time of the last compaction.
     state = replace(moment.state, time=view.state.time)
     return (moment.number, state) == (view.last_number, view.state)
+
+
+def assert_replayed(past: Past, archive: Path, moments: list[tuple[float, int]]) -> None:
+    for time, size in moments:
+        view, plans = replayed(archive, size)
+        assert same(past.at(time), view)
+        assert same(past.at(time + 59), view)
+        assert {plan_in(each).number: plan_in(each) for each in past.plans_at(time)} == plans
+
+
+def changed(change: str, number: int, now: datetime) -> dict[str, Any]:
+    """Return the archive's record of a plan that was made, or is done."""
+    state = PlanState.DONE if change == "done" else PlanState.OPEN
+    return Plan(what=f"bake {number}", number=number, state=state).to_record(change, now)
 
 
 @given(ACTIONS)
@@ -82,14 +103,14 @@ def test_every_moment_is_what_a_replay_up_to_it_gives(actions):
                             memory.undo()
                 case "clear":
                     memory = clear(agent, memory)
+                case "plan" | "done":
+                    memory.archive.append(changed(name, value, agent.clock.now()))
                 case "read":
                     past.read_on()
             moments.append((agent.clock.now().timestamp(), memory.archive.size()))
         memory.close()
         past.read_on()
-        for time, size in moments:
-            assert same(past.at(time), replayed(archive, size))
-            assert same(past.at(time + 59), replayed(archive, size))
+        assert_replayed(past, archive, moments)
 
 
 def test_places_are_read_and_a_rewritten_archive_is_read_anew(tmp_path):

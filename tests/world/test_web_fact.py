@@ -189,6 +189,23 @@ class TestFact(WebWorld):
         now = self.get(self.of_mira("/as-of"), t=(then + timedelta(days=1)).isoformat())
         assert now["recent"]["text"] == self.mind.memory.memory.tiers.state.recent.text
 
+    def test_what_it_meant_to_do_then_is_shown(self):
+        self.ask("Bake a pie tomorrow?", "> plan tomorrow 9:00: bake a pie\n> promise Tom: soup")
+        self.pass_time(5)
+        number = self.mind.memory.memory.tiers.last_number
+        was = self.get(self.of_mira("/as-of"), n=number)
+        assert [each["what"] for each in was["plans"]] == ["bake a pie"]
+        assert [each["line"].partition(" (")[0] for each in was["promises"]] == [
+            "You promised Tom: soup"
+        ]
+        self.pass_time(60)
+        asked = self.number_of("Bake a pie")
+        self.ask("Never mind.", f"> cancel bake a pie: nobody wants it\n> kept {asked}")
+        self.pass_time(5)
+        now = self.get(self.of_mira("/as-of"), n=self.mind.memory.memory.tiers.last_number)
+        assert (now["plans"], now["promises"]) == ([], [])
+        assert self.get(self.of_mira("/as-of"), n=number) == was
+
     def test_a_compaction_says_what_it_lost(self):
         self.add_summarised_memories()
         made = self.get(self.of_mira("/compactions"))[-1]

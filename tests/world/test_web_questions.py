@@ -178,15 +178,24 @@ class TestQuestions(WebWorld):
         assert self.way("lost", agent=self.mira.id) == (path, {}, "compactions/last")
         assert self.way("next", agent=self.mira.id) == (path, {}, "plans")
 
-    def test_a_time_is_by_the_worlds_clock(self):
-        now = self.services.clock.now().replace(second=0, microsecond=0)
-        there = localtime(now)
-        asked = {"at": f"{there:%Y-%m-%d}", "hour": f"{there:%-H:%M}"}
-        _, _, anchor = self.way("then", agent=self.mira.id, **asked)
-        assert anchor == f"memory/@{int(now.timestamp())}"
-        _, _, anchor = self.way("then", agent=self.mira.id, at=f"{there:%Y-%m-%dT%H:%M}")
-        assert anchor == f"memory/@{int(now.timestamp())}"
-        assert self.way("then", agent=self.mira.id, at="yesterday")[2] == "memory"
+    def test_a_time_is_said_as_people_say_it_by_the_worlds_clock(self):
+        newest = self.mind.memory.memory.context().window[-1].time
+        self.services.clock = FixedClock(newest + timedelta(days=2))
+        there = localtime(newest)
+        assert self.way("then", agent=self.mira.id, at="7:30 pm")[2] == "memory/@7%3A30%20pm"
+        of_mira = self.of_mira("/as-of")
+        hour = self.get(of_mira, when=f"{there:%H:%M:%S}")
+        assert abs(datetime.fromisoformat(hour["time"]) - newest) < timedelta(seconds=1)
+        day = self.get(of_mira, when=f"{there:%A}")
+        ended = localtime(datetime.fromisoformat(day["time"]))
+        assert f"{ended:%Y-%m-%d %H:%M:%S}" == f"{there:%Y-%m-%d} 23:59:59"
+        refused = self.get(of_mira, 400, when="the cup")["error"]
+        assert "'the cup' is no time in the past" in refused
+
+    def test_a_time_that_is_not_said_is_yesterday_evening(self):
+        offered = self.way("then", agent=self.mira.id, evening="2026-05-01", at="")[2]
+        assert offered == "memory/@2026-05-01"
+        assert self.way("then", agent=self.mira.id)[2] == "memory"
 
     def test_before_the_world_changed_its_zone_its_clock_was_another(self):
         told = self.mind.memory.memory.archive.read(1, 1)[0].time
@@ -198,10 +207,9 @@ class TestQuestions(WebWorld):
         assert "Asia/Tokyo)</span>" in page  # the head says until when the world lived by it
         shown = told.astimezone(ZoneInfo("Asia/Tokyo"))
         assert f"{shown:%a} {shown.day} {shown:%b, %H:%M}" in page
-        at = f"{shown:%Y-%m-%dT%H:%M}"
-        _, _, anchor = self.way("then", agent=self.mira.id, at=at)
-        moment = datetime.fromisoformat(at).replace(tzinfo=ZoneInfo("Asia/Tokyo"))
-        assert anchor == f"memory/@{int(moment.timestamp())}"
+        was = self.get(self.of_mira("/as-of"), when=f"{shown:%Y-%m-%d %H:%M:%S}")
+        then = datetime.fromisoformat(was["time"])
+        assert abs(then - told) < timedelta(seconds=1)
 
     def test_yesterday_evening_is_offered_as_soon_as_there_is_memory_of_it(self):
         newest = self.mind.memory.memory.context().window[-1].time
@@ -211,9 +219,8 @@ class TestQuestions(WebWorld):
         assert self.offered((localtime(newest) + timedelta(days=1)).replace(hour=20, minute=0))
 
     def offered(self, moment):
-        """Whether the panel offers a day and a time of day."""
-        page = self.page("")
-        return all(f'value="{moment:{field}}"' in page for field in ("%Y-%m-%d", "%H:%M"))
+        """Whether the panel offers a moment, to the minute."""
+        return f'value="{moment:%Y-%m-%d %H:%M}:' in self.page("")
 
     def test_an_unknown_agent_is_refused_with_the_panel(self):
         for address in ("said", "of", "lost", "next", "then"):

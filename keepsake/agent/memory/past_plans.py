@@ -54,7 +54,7 @@ def _changes(archive: Archive) -> Iterator[tuple[datetime, PastPlan]]:
         if line is None or line.get("type") != LineType.PLAN:
             continue
         with suppress(KeyError, ValueError, TypeError):  # a line that this version cannot read
-            yield datetime.fromisoformat(line["t"]), _plan_in(line)
+            yield datetime.fromisoformat(line["t"]), plan_in(line)
 
 
 def plans_at(archive: Archive, moment: datetime) -> dict[int, PastPlan]:
@@ -62,7 +62,7 @@ def plans_at(archive: Archive, moment: datetime) -> dict[int, PastPlan]:
     return {plan.number: plan for time, plan in _changes(archive) if time <= moment}
 
 
-def _plan_in(line: Record) -> PastPlan:
+def plan_in(line: Record) -> PastPlan:
     """Return the plan of an archive line; see :meth:`keepsake.books.plan.Plan.to_record`."""
     when = str(line["when"])
     what = str(line["what"])

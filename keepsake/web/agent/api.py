@@ -39,6 +39,7 @@ from keepsake.web.agent.shapes import (
 from keepsake.web.fact_shapes import AsOfView, LossesView, PastAgent
 from keepsake.web.links import state_with_links, with_links
 from keepsake.web.pasts import scrubber
+from keepsake.web.pasts.archives import past_of
 from keepsake.web.pasts.losses import losses as losses_of
 from keepsake.web.questions.bearing import (
     bearing_on,
@@ -49,7 +50,7 @@ from keepsake.web.questions.bearing import (
     recalled_for,
     resting_on,
 )
-from keepsake.web.questions.clock import as_shown
+from keepsake.web.questions.clock import as_shown, meant_by
 from keepsake.web.questions.grounded import Grounds, grounds
 from keepsake.web.questions.grounds import Ground
 from keepsake.web.questions.tomorrow import said_of_tomorrow
@@ -145,11 +146,17 @@ def as_of(
     number: int,
     t: QueryEx[AwareDatetime | None, P()] = None,
     n: Number = None,
+    when: QueryEx[str, P(max_length=100)] = "",
 ) -> AsOfView:
-    """The memory of an agent as it was at a time ``t``, or when it made memory ``n``."""
+    """The memory of an agent as it was at a time ``t``, or when it made memory ``n``.
+
+    Or at the time that a person means by ``when``, by the world's clock: ``Thursday evening``.
+    """
     folder = world.mind_of_agent(number).memory.folder
     if n is not None:
         return scrubber.as_of_memory(folder, n)
+    if when:
+        t = meant_by(when, runtime().clock.now(), past_of(folder).span)
     if t is None:
         raise BadRequest("There is no time to show", "Give a time `t`, or a memory `n`")
     return scrubber.as_of(folder, t)

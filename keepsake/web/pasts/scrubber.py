@@ -13,6 +13,7 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.events.files import NewestEvents, id_of, time_of
 from keepsake.events.types import Move
+from keepsake.json_lines import Record
 from keepsake.tracing.past import Moment, Past, TierChange, as_time
 from keepsake.web.access import NotFound
 from keepsake.web.fact_shapes import (
@@ -22,6 +23,7 @@ from keepsake.web.fact_shapes import (
     PastView,
 )
 from keepsake.web.pasts.archives import Folders, forget_others, past_of
+from keepsake.web.pasts.meant import open_plans, open_promises
 from keepsake.web.remembered import views_of
 
 MOST_POINTS = 6_000
@@ -165,7 +167,9 @@ def _tiers(change: TierChange) -> PastTiers:
 
 def as_of(folder: Path, time: datetime) -> AsOfView:
     """Return an agent's memory as it was at a time; ``folder``: the agent's."""
-    return _as_of(folder, time, past_of(folder).at(time.timestamp()))
+    past = past_of(folder)
+    at = time.timestamp()
+    return _as_of(folder, time, past.at(at), past.plans_at(at))
 
 
 def as_of_memory(folder: Path, number: int) -> AsOfView:
@@ -178,10 +182,11 @@ def as_of_memory(folder: Path, number: int) -> AsOfView:
     if number > past.last_number:
         what = f"There is no memory {number}: the newest is {past.last_number}"
         raise NotFound(what, "Give a smaller `n`")
-    return _as_of(folder, as_time(past.time_of(number)), past.when(number))
+    when = as_time(past.time_of(number))
+    return _as_of(folder, when, past.when(number), past.plans_when(number))
 
 
-def _as_of(folder: Path, time: datetime, moment: Moment) -> AsOfView:
+def _as_of(folder: Path, time: datetime, moment: Moment, plans: Sequence[Record]) -> AsOfView:
     first = max(moment.window_first, moment.number - MOST_WINDOW + 1)
     archive = Archive(folder / "archive", read_only=True)
     window = archive.read(first, moment.number)
@@ -195,4 +200,6 @@ def _as_of(folder: Path, time: datetime, moment: Moment) -> AsOfView:
         recent=moment.state.recent,
         window_first=moment.window_first,
         window=views_of(archive, window),
+        plans=tuple(open_plans(plans)),
+        promises=open_promises(folder, moment),
     )

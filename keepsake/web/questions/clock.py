@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from django.utils.timezone import get_default_timezone_name
 
+from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.world_clock import WorldClock
+from keepsake.language.past_times import read_past_time
+from keepsake.web.access import BadRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,27 @@ def zones() -> EarlierZones:
 def moment_of(shown: datetime) -> datetime:
     """Return the moment at which the world's clock showed a time; ``shown`` has no zone."""
     return WorldClock.of_world().moment_of(shown)
+
+
+def meant_by(phrase: str, now: datetime, span: tuple[float, float] | None) -> datetime:
+    """Return the moment that a person means by a phrase, by the world's clock.
+
+    Args:
+        phrase: Such as ``19:34``, ``yesterday`` or ``Thursday evening``.
+        now: With time zone.
+        span: The times of an agent's first and newest memory, in seconds since 1970: a clock time
+            without a day is the last one before the newest.
+
+    Raises:
+        BadRequest: It names no time in the past.
+    """
+    newest = as_shown(datetime.fromtimestamp(span[1] + 1, UTC)) if span else None
+    language = runtime().places.language
+    found = read_past_time(phrase, as_shown(now), newest, language=language)
+    if found is None:
+        cure = "Try 19:34, yesterday, Thursday evening, or 29 Nov 19:34"
+        raise BadRequest(f"{phrase[:60]!r} is no time in the past", cure)
+    return moment_of(found)
 
 
 def as_shown(moment: datetime) -> datetime:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -22,7 +21,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.web import world
 from keepsake.web.access import NotFound, page
 from keepsake.web.people import known
-from keepsake.web.questions.clock import as_shown, moment_of, world_clock
+from keepsake.web.questions.clock import as_shown, world_clock
 from keepsake.web.questions.grounded import Grounds
 from keepsake.web.questions.panel import panel
 from keepsake.web.questions.said import MOST_LINES, Because, Said, SaidLine, said, with_causes
@@ -161,21 +160,9 @@ def what_it_does_next(request: HttpRequest) -> HttpResponse:
 
 @page
 def what_it_remembered(request: HttpRequest) -> HttpResponse:
-    """Lead to the memory of an agent as it was at a time of the world's clock."""
-    try:
-        at = moment_of(_typed_time(_words(request, "at"), _words(request, "hour")))
-    except ValueError:
-        return _to_section(request, "memory")
-    return _to_section(request, f"memory/@{int(at.timestamp())}")
-
-
-def _typed_time(day: str, hour: str) -> datetime:
-    """Return the time of ``2026-05-01`` and ``6:30``, without a zone; of a day alone its beginning.
-
-    Raises:
-        ValueError: They are no day and time.
-    """
-    return datetime.fromisoformat(f"{day}T{hour:0>5}" if hour else day)
+    """Lead to the memory of an agent as it was at a time, as a person says it: ``19:34``."""
+    said = _words(request, "at") or _words(request, "evening")
+    return _to_section(request, f"memory/@{quote(said)}" if said else "memory")
 
 
 def _to_section(request: HttpRequest, section: str) -> HttpResponse:

@@ -117,17 +117,18 @@ def test_who_knows_of_something_and_from_whom(start: Page) -> None:
 def test_what_she_remembered_at_a_time(start: Page) -> None:
     form = start.get_by_role("form", name="What an agent remembered at a time")
     expect(form).to_contain_text("There is memory from")
-    at = form.get_by_label("Time of day, by the world's clock").input_value()
-    question(start, "What an agent remembered at a time")
+    question(start, "What an agent remembered at a time", at="today")
     expect(start.get_by_role("heading", name=re.compile("^The memory on"))).to_be_visible()
-    expect(start.locator("#then time, #then b").first).to_contain_text(at)
+    expect(start.locator("#panel-memory")).to_contain_text("It meant to")
+    start.get_by_label("As it was at").fill("the cup")
+    start.get_by_label("As it was at").press("Enter")
+    expect(start.get_by_role("alert")).to_contain_text("'the cup' is no time in the past")
 
 
 def test_what_she_will_do(start: Page) -> None:
     question(start, "What an agent will do")
     panel = start.locator("#panel-plans")
     expect(panel.locator(".agenda")).to_contain_text("Tomorrow")
-    expect(panel.locator(".habits")).to_contain_text("The Kettle")
     expect(panel).not_to_contain_text("nothing in particular")
 
 

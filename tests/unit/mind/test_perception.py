@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keepsake.language.perception import fit_name, for_prompt, plain_line
+from keepsake.language.addressing import addresses
+from keepsake.language.perception import fit_name, for_prompt, names, plain_line
 from keepsake.models.thoughts import AnswerText
 from tests.sentences import table
 
@@ -76,3 +77,11 @@ def test_no_text_forges_a_prompt_marker_or_a_special_token(text):
 def test_names_in_files_have_no_markup(text, name):
     assert fit_name(text) == name
     assert fit_name(name) == name
+
+
+@pytest.mark.parametrize("text", ["Ask O'Hara.", "Ask O’Hara."])
+@pytest.mark.parametrize("name", ["O'Hara", "O’Hara", "o’hara"])
+def test_a_name_is_found_with_either_apostrophe_in_it_and_in_the_words(text, name):
+    assert names(text, name)
+    assert not names("Oh, Ara.", name)
+    assert addresses(f"{text.split()[1].rstrip('.')}, are you there?", name)

@@ -83,6 +83,9 @@ def test_tomorrow_is_answered_though_nothing_is_planned(page: Page) -> None:
     expect(agenda).to_contain_text("Nothing is planned: its usual day.")
     expect(page.get_by_role("list", name="Said about tomorrow")).to_contain_text("Tomorrow.")
     expect(page.locator(".habits")).to_contain_text("bakes")
+    page.locator("main").evaluate("(main) => main.replaceChildren()")
+    serve_plans(page, [])
+    expect(agenda.get_by_text("Nothing is planned.", exact=True)).to_be_visible()
 
 
 def test_hours_before_what_is_next_of_which_nothing_is_known_are_named(page: Page) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.slow.browser.scripts.serving import serve, show
+from tests.slow.browser.scripts.serving import ACT, serve, show
 
 
 def test_a_time_is_the_worlds_and_its_title_has_the_readers(page: Page) -> None:
@@ -72,26 +72,47 @@ def test_the_memory_as_it_was_is_asked_for_by_the_clock_of_the_world(page: Page)
     serve(page, "agents/1/memories?*", [])
     serve(page, "agents/1/as-of?*", {**then, "longterm": None, "recent": None})
     show(page, "tiers", "Tiers")
-    field = page.get_by_label("As it was on", exact=True)
-    hour = page.get_by_label("As it was on, time of day")
-    expect(field).to_have_value("2026-05-01")
-    expect(hour).to_have_value("02:01:01")
     expect(page.locator(".turns").first).to_contain_text("memories 1–2 of 2")
     show(page, "tiers", "Tiers", f"@{first - 59}")
     expect(page.locator("main")).to_contain_text(
         re.compile("The first memory is of Fri,? 1 May 02:00")
     )
-    expect(hour).to_have_value("01:59:01")
-    hour.fill("2:00:30")
+    page.get_by_label("As it was at").fill("thursday evening / 7")
+    page.evaluate("document.querySelector('form:has([maxlength=\"100\"])').requestSubmit()")
+    assert page.evaluate("location.hash") == "#memory/@thursday%20evening%20%2F%207"
     with page.expect_request("**/as-of?*") as asked:
-        page.evaluate("at => document.querySelector('form:has([type=date])').requestSubmit()")
-        page.evaluate(
-            """async () => {
-                const { Tiers } = await import("/tiers.js");
-                await new Tiers(document.createElement("div"), 1).show(location.hash.slice(8));
-            }"""
-        )
-    assert "t=2026-05-01T00%3A00%3A30.000Z" in asked.value.url
+        show(page, "tiers", "Tiers", "@thursday%20evening")
+    assert asked.value.url.endswith("when=thursday+evening")
+
+
+def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_remembered(
+    page: Page,
+) -> None:
+    summary = {"tier": "recent", "first": 1, "last": 2, "text": "Tom sang.", "model": "m"}
+    summary |= {"tokens_before": 9, "tokens_after": 3, "time": "2026-04-30T23:00:00+00:00"}
+    then = {"number": 3, "window_first": 3, "window": [{**ACT, "number": 3}], "compaction": 1}
+    then |= {"time": "2026-04-30T23:59:01+00:00", "place": "The Inn", "longterm": None}
+    then |= {"recent": summary, "since": summary["time"]}
+    plan = {"number": 1, "line": "<b>sail</b>", "state": "doing", "private": True, "what": ""}
+    then["plans"] = [{**plan, "aloud": False}]
+    then["promises"] = [{"line": "You promised Tom: soup", "memory": 2, "private": False}]
+    tiers = {"first": 1, "total": 4, "longterm": None, "recent": None, "window_first": 1}
+    past = {"id": 1, "agent": "Mira", "moves": [], "changes": 0, "tiers": []}
+    serve(page, "agents/1/tiers", {**tiers, "window_tokens": 9, "compaction": 0})
+    serve(page, "agents/1/past", {**past, "counts": [[1777593000, 1], [1777594000, 4]]})
+    serve(page, "agents/1/as-of?*", then)
+    lost = [{"memory": ACT, "kept": kept} for kept in ("gone", "shorter")]
+    serve(page, "agents/1/compactions/1/losses", {"losses": lost, "named": True})
+    show(page, "tiers", "Tiers", "@m3")
+    main = page.locator("main")
+    expect(main).to_contain_text(
+        "3 memories, at The Inn: 1 word for word,"
+        " 2 older ones as the short-term summary tells them."
+    )
+    expect(main).to_contain_text("Of the 2: 1 told shorter, 1 lost. What was lost?")
+    expect(page.get_by_role("list", name="Plans and promises of then").locator("li")).to_have_text(
+        ["in private<b>sail</b>begun", "You promised Tom: soupmemory 2"]
+    )
 
 
 def test_a_time_before_the_world_changed_its_zone_is_by_the_clock_of_then(page: Page) -> None:

@@ -46,13 +46,14 @@ function groupOf({ at, state, waits_for: waits }, now) {
 /** The lists of what an agent will do.
  *
  * `plans`: those that have not ended. `promises`: without a time. `said`: its own words about tomorrow.
+ * `habits`: whether its usual hours are known.
  */
-export function agenda(plans, promises, said, now = Date.now()) {
+export function agenda({ plans, promises, said, habits }, now = Date.now()) {
   const inTime = plans.toSorted((a, b) => Date.parse(a.at ?? 0) - Date.parse(b.at ?? 0));
   const groups = GROUPS.map((title) => {
     const rows = inTime.filter((each) => groupOf(each, now) === title).map((each) => row(each, now));
     if (title === ANY) rows.push(...promises.map(promise));
-    if (title === TOMORROW) return tomorrow(rows, said, now);
+    if (title === TOMORROW) return tomorrow(rows, said, habits, now);
     return rows.length ? [el("h3", {}, title), list(title, rows)] : null;
   });
   return [
@@ -66,10 +67,10 @@ function list(title, rows) {
 }
 
 /** Tomorrow is always answered: by plans, by what it said itself, or by habit alone. */
-function tomorrow(rows, said, now) {
+function tomorrow(rows, said, habits, now) {
   return [
     el("h3", {}, TOMORROW, el("small", {}, ` ${weekday.format(onDay(now, 24))}`)),
-    rows.length ? list(TOMORROW, rows) : el("p", {}, "Nothing is planned: its usual day."),
+    rows.length ? list(TOMORROW, rows) : el("p", {}, habits ? "Nothing is planned: its usual day." : "Nothing is planned."),
     said.length
       ? [
           el("h4", {}, "It also said about tomorrow"),

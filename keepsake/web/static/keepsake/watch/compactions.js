@@ -344,15 +344,19 @@ function lostOf(found, named, noun) {
 
 /** What became of the others: 5 told shorter, 2 whispered. */
 function keptOf(found, named) {
+  const others = found.filter((each) => !isGone(each));
+  return others.length ? `The others: ${tallyOf(others, named)}. ` : "";
+}
+
+/** How many there are of each kind: 5 told shorter, 3 lost. */
+export function tallyOf(found, named) {
   const told = Object.keys(KEPT)
-    .filter((kept) => kept !== Kept.GONE)
     .reverse()
     .map((kept) => {
       const of = found.filter((each) => each.kept === kept);
       return of.length ? `${count(of.length)} ${kind(kept, named)[0]}` : null;
-    })
-    .filter(Boolean);
-  return told.length ? `The others: ${told.join(", ")}. ` : "";
+    });
+  return told.filter(Boolean).join(", ");
 }
 
 /** What a row is: something that others said or did, an own act, or something seen in passing. */

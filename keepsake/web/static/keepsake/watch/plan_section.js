@@ -41,7 +41,9 @@ export class PlanSection {
     const ended = plans.filter((each) => !open.includes(each)).reverse();
     // The plans that are due are the first of the agenda.
     fill(this.head, dayLines({ ...day, due: [] }));
-    fill(this.agenda, agenda(open, promised(kept), day.said ?? []));
+    const habits = Boolean(day.usual) || day.dates.some(({ parts }) => parts.length);
+    const ahead = { plans: open, promises: promised(kept), said: day.said ?? [], habits };
+    fill(this.agenda, agenda(ahead));
     fill(this.days, dayTables(day));
     fill(this.ended, ended.map(past));
     this.past.hidden = !ended.length;

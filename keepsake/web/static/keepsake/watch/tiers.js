@@ -1,15 +1,16 @@
 /* The tiers from memory 1 to now, on a scrubber; an open tier shows its memories. */
 
 import { get } from "./api.js";
+import { ZONE } from "./clock.js";
+import { tallyOf } from "./compactions.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
-import { MemoryOp, Tier } from "./kinds.js";
+import { MemoryOp, PlanState, Tier } from "./kinds.js";
 import { isPassing, memoriesFold, memoryRows, passingFold, summaryFold } from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
-import { TimeField } from "./time_field.js";
 
 const PAGE = 50;
 /** Of an earlier time: what people said and did last that is shown before the rest is folded. */
-const TOLD = 12;
+const TOLD = 6;
 /** The part of the screen below which a page of memories begins too low. */
 const LOW = 0.6;
 /** The parts of the timeline that are not summaries; also the names of their styles. */
@@ -41,15 +42,64 @@ function partsOf({ first, longterm, recent, window_first: window }, last) {
   return parts.filter((part) => part && part.last >= part.first);
 }
 
-/** How much an agent remembered at an earlier time, and where it was. */
+/** How much an agent remembered at an earlier time, and where it was: the answer in a sentence. */
 function held({ number, window_first: first, longterm, recent, place }) {
-  const parts = [
+  const known = [
     first <= number ? `${count(number - first + 1)} word for word` : null,
-    recent ? `${count(recent.last - recent.first + 1)} in the short-term summary` : null,
-    longterm ? `${count(longterm.last - longterm.first + 1)} in the long-term summary` : null,
+    recent
+      ? `${count(recent.last - recent.first + 1)} older ones as the short-term summary tells them`
+      : null,
+    longterm
+      ? `${count(longterm.last - longterm.first + 1)} before that by the long-term summary`
+      : null,
+  ].filter(Boolean);
+  const where = place ? `, at ${place}` : "";
+  return el("b", {}, `${many(number, "memory", "memories")}${where}: ${known.join(", ")}.`);
+}
+
+/** What became of the memories that the short-term summary covers, as *Compactions* says it; empty without one. */
+function became(id, { compaction, recent }) {
+  const line = el("p", { class: "dim" });
+  if (!recent || !compaction) return line;
+  get(`agents/${id}/compactions/${compaction}/losses`)
+    .then(({ losses, named }) =>
+      fill(
+        line,
+        `Of the ${count(losses.length)}: ${tallyOf(losses, named)}. `,
+        el("a", { href: `#compactions/${compaction}` }, "What was lost?"),
+      ),
+    )
+    .catch(() => {}); // it is no part of the answer
+  return line;
+}
+
+/** What it meant to do then: its open plans and promises. */
+function meant({ plans, promises }) {
+  if (!plans.length && !promises.length)
+    return [el("h4", {}, "It meant to"), el("p", { class: "dim" }, "No plan or promise was open.")];
+  const rows = [
+    ...plans.map(({ line, private: hidden, state }) => [line, hidden, state === PlanState.DOING, 0]),
+    ...promises.map(({ line, private: hidden, memory }) => [line, hidden, false, memory]),
   ];
-  const where = place && `, at ${place}`;
-  return `${many(number, "memory", "memories")}${where}: ${parts.filter(Boolean).join(", ")}.`;
+  return [
+    el("h4", {}, "It meant to"),
+    el(
+      "ul",
+      { class: "pins", "aria-label": "Plans and promises of then" },
+      rows.map(([line, hidden, begun, memory]) =>
+        el(
+          "li",
+          { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
+          hidden ? el("span", { class: "flag" }, "in private") : null,
+          el("bdi", {}, line),
+          begun ? el("span", { class: "badge" }, "begun") : null,
+          memory
+            ? el("a", { class: "where", href: `#memory/${memory}` }, `memory ${count(memory)}`)
+            : null,
+        ),
+      ),
+    ),
+  ];
 }
 
 /** The end of the window of then, the newest first: what people said and did; the rest is folded. */
@@ -75,6 +125,12 @@ function newest(id, { number, window_first: first, window }) {
   ];
 }
 
+/** The query for an earlier time, as an address has it. */
+function moment(at) {
+  if (/^m\d+$/.test(at)) return { n: at.slice(1) };
+  return /^\d+$/.test(at) ? { t: new Date(Number(at) * 1000).toISOString() } : { when: at };
+}
+
 /** The section "Memory" of an agent's page: its memory now, or as it was at an earlier time. */
 export class Tiers {
   #tiers = null;
@@ -91,11 +147,16 @@ export class Tiers {
     );
     this.line = el("div", { class: "timeline" });
     this.jump = el("input", { type: "number", min: "1", required: true, placeholder: "number" });
-    this.when = new TimeField("As it was on");
+    this.when = el("input", {
+      required: true,
+      autocomplete: "off",
+      maxlength: "100",
+      placeholder: "19:34, yesterday, Thursday evening",
+    });
     const then = el(
       "form",
       { class: "tools", on: { submit: (event) => this.#wanted(event) } },
-      this.when.nodes,
+      el("label", { title: `By the world's clock, ${ZONE}` }, "As it was at ", this.when),
       el("button", {}, "Show"),
     );
     const go = el(
@@ -128,14 +189,11 @@ export class Tiers {
   }
 
   /** Open the page with a memory (`17`), or with the first of several (`1-50`), and highlight it; or
-   * show the memory as it was at a time (`@1777636800`, seconds since 1970) or when a memory came (`@m17`). */
+   * show the memory as it was at a time (`@1777636800`, seconds since 1970), when a memory came (`@m17`), or at a time
+   * in words (`@yesterday`). */
   async show(at) {
     if (at.startsWith("@")) {
-      await this.#asOf(
-        at[1] === "m"
-          ? { n: at.slice(2) }
-          : { t: new Date(Number(at.slice(1)) * 1000).toISOString() },
-      );
+      await this.#try(() => this.#asOf(moment(decodeURIComponent(at.slice(1)))));
       // On a phone the answer would stand below the fold.
       if (this.page.getBoundingClientRect().top > LOW * innerHeight)
         this.page.scrollIntoView({ block: "start" });
@@ -196,8 +254,6 @@ export class Tiers {
     this.jump.max = String(total);
     if (!past.counts.length) return;
     this.#first = past.counts[0][0];
-    // Whole seconds: one more, so that the last memory is among those of that time.
-    this.when.moment = (past.counts.at(-1)[0] + 1) * 1000;
   }
 
   /** Leave an earlier time, if one is shown. */
@@ -314,7 +370,10 @@ export class Tiers {
 
   #wanted(event) {
     event.preventDefault();
-    location.hash = `#memory/@${Math.floor(this.when.moment / 1000)}`;
+    const wanted = `#memory/@${encodeURIComponent(this.when.value.trim())}`;
+    if (location.hash === wanted)
+      this.#try(() => this.show(wanted.slice("#memory/".length))); // no hashchange event
+    else location.hash = wanted;
   }
 
   /** Show the tiers as they were at a time `t`, or when memory `n` came: both summaries, and the end of the window. */
@@ -324,7 +383,6 @@ export class Tiers {
     const was = await get(`agents/${this.id}/as-of`, query);
     if (asked !== this.#at) return;
     const { number, longterm, recent, time: iso } = was;
-    this.when.moment = Math.ceil(Date.parse(iso) / 1000) * 1000;
     this.#then(was);
     fill(
       this.page,
@@ -334,8 +392,23 @@ export class Tiers {
         "The memory on ",
         time(iso, (each) => tick(each, true)),
       ),
-      number ? [el("p", {}, held(was)), newest(this.id, was)] : el("p", {}, this.#before()),
-      [recent, longterm].map((each) => each && summaryFold(this.id, each, was)),
+      number
+        ? [
+            el("p", {}, held(was)),
+            became(this.id, was),
+            el(
+              "div",
+              { class: "ahead" },
+              el("div", {}, newest(this.id, was)),
+              el(
+                "div",
+                {},
+                meant(was),
+                [recent, longterm].map((each) => each && summaryFold(this.id, each, was)),
+              ),
+            ),
+          ]
+        : el("p", {}, this.#before()),
     );
     announce(`The memory on ${tick(iso, true)}.`);
   }
