@@ -39,6 +39,7 @@ class NextSteps:
     Attributes:
         waits: What plans that were begun wait for, by number, as the agent wrote it: ``for Bob``.
             It is forgotten at a restart, after which each such plan goes on.
+        resting: The numbers of the plans whose last step only waited, for nobody by name.
         whys: Why each plan goes on, or what came of its last step, by number.
         silences: Who had not answered when the last step of a plan was due, by number.
         is_asked: Returns whether another agent here is about to answer this one, by identity.
@@ -53,6 +54,7 @@ class NextSteps:
         self._next_of = 0  # the number of the plan for which the alarm is set
         self.is_asked: Callable[[PersonId], bool] = lambda _: False
         self.waits: dict[int, str] = {}
+        self.resting: set[int] = set()
         self.whys: dict[int, str] = {}
         self.silences: dict[int, Silence] = {}
         self.talks_with: PersonId = ""
@@ -149,6 +151,7 @@ class NextSteps:
         ``words``: Empty if it waits for nothing any more.
         """
         self.waits.pop(plan.number, None)
+        self.resting.discard(plan.number)
         if words:
             self.waits[plan.number] = words
 

@@ -118,6 +118,16 @@ class TestCallsOfPlans(PlansWorld):
     def mine(self) -> str:
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
+    def test_a_plan_that_only_waits_is_not_asked_about_after_a_talk(self):
+        self.ask("Watch.", "I will.\n> plan in 1 minute: keep watch here tonight")
+        self.replies = ["*looks out*\n> wait"]
+        self.pass_minutes(2)
+        (plan,) = self.plans.current
+        assert plan.is_begun
+        before = len(self.prompts())
+        self.ask("Is all well?", "All is well.", seconds=30)
+        assert len(self.prompts()) == before + 1
+
     def test_what_was_asked_for_is_a_plan_though_the_answer_makes_none(self):
         self.bram_and_ada_at_the_quay()
         self.bram.attributes.remove("paused")

@@ -77,7 +77,8 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
         return
     if due is None and waits and turn.verbs <= _TALK and not names(waits, turn.impulse.source):
         return  # it waits for somebody else
-    if due is None and _is_talk_beside(turn, plans):
+    rests = plan.number in plans.steps.resting and turn.verbs <= _TALK
+    if due is None and (rests or _is_talk_beside(turn, plans)):
         return
     plans.steps.wait(plan, _waits_for(turn, plan, agent) if due is not None else "")
     # What was done for it stands beside it. An answer about something else changes nothing of it.
@@ -185,6 +186,8 @@ def _go_on(
         awaited = _awaited(turn, agent) if agent is not None else None
         if awaited is not None:
             plans.steps.go_on_after_wait(plan, why, Silence(awaited, since))
+        elif is_due and not awaits:
+            plans.steps.resting.add(plan.number)
         return
     player = _player_of(turn, agent)
     in_talk = player is not None and (is_due or plans.steps.talks_with == player.id)
