@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keepsake.happening import Manner
+from keepsake.tracing.typed import meant, strands
 from tests.unit.made_archives import Village
 
 SOCK = "My watch is in my left sock."
@@ -95,3 +96,20 @@ def test_a_sentence_of_a_summary_that_tells_its_memories_has_it_without_the_word
 def test_words_that_say_nothing_need_not_be_there(village):
     village.said("Bob", "A bell rang.", to=["Mira"])
     assert knowers(village.follow("the bell")) == ["Mira"]
+
+
+def test_of_everyday_words_a_line_must_have_all_and_nothing_is_compared(village, monkeypatch):
+    monkeypatch.setattr(meant, "MOST_SEEDED", 1)
+    monkeypatch.setattr(strands, "MOST_COMPARED", 2)
+    village.said("Mira", "Where is the goat?", to=["Anneke"])
+    village.said("Anneke", "Beatrix is in the square.", to=["Mira"])
+    village.said("Bob", "A goat called Beatrix.", to=["Mira"])
+    village.said("Bob", "A goat is a goat.", "Oswin", "Bram", "Nell")
+    fact = village.follow("goat Beatrix")
+    assert [each.text for each in fact.tellings] == ["A goat called Beatrix."]
+    for words in ("My watch is old.", "My watch is wet.", "My watch is blue."):
+        village.said("Bob", words, to=["Oswin"])
+    village.said("Anneke", "My watch is gold.", to=["Oswin"])
+    fact = village.follow("Bob's watch")
+    assert [each.size for each in fact.strands] == [3]
+    assert knowers(fact) == ["Oswin"]

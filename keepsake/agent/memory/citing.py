@@ -55,7 +55,8 @@ def cite(memory: MemoryComponent, services: Runtime, number: int) -> str:
         rest = rest[max(task.taken, 1) :]
     sources = sources_of(summary.text, told)
     if not sources:
-        raise KeepsakeError("The model named none of the memories", "Try a larger model")
+        what = "The model named none of the memories; small models cannot. Words are still compared"
+        raise KeepsakeError(what, "Give the profile `summarizer` a larger model in llm.md")
     memory.memory.note_sources(number, summary.tier, sources)
     return f"{by} named memories for {len(told)} of {len(sentences)} sentences"
 

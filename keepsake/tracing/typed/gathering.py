@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -108,10 +108,24 @@ class _Reader:
         self._lines: list[str] = []
 
     def candidates(self, way: MeantWay) -> Iterator[int]:
-        """Yield the places of the lines that have a word of a way that few have."""
+        """Yield the places of the lines that have a word of a way that few have, or all words."""
         for word in way.seeds:
             lines = lines_with(self._segment.text, word)
             yield from (at for at, line in lines if self._meant.has(word, line))
+        if not way.seeds and all(word in self._segment.text for word in way.words):
+            of_people = [self._places_of(each) for each in way.people]
+            for at, line in lines_with(self._segment.text, way.words[0]):
+                people = zip(way.people, of_people, strict=True)
+                if all(at in there or self._meant.names(each, line) for each, there in people):
+                    has = all(self._meant.has(word, line) for word in way.words)
+                    yield from (at,) if has else ()
+
+    def _places_of(self, somebody: Named) -> Collection[int]:
+        """Return the places in which somebody speaks, acts or is addressed."""
+        if self._own in somebody.ids:
+            return range(len(self._segment.numbers))
+        keys = map(key_of, somebody.ids)
+        return {at for key in keys for at in self._segment.places_with(key)}
 
     def found(self, place: int, happening: str) -> Found | None:
         """Return how the memory of a place is about what was typed; None if it is not."""
@@ -134,7 +148,7 @@ class _Reader:
         ]
         if not lacking and not unnamed:
             return Found(memory, Match.WHOLE)
-        if not isinstance(memory.what, Speech):
+        if not way.seeds or not isinstance(memory.what, Speech):
             return None
         answers = self._answers(place, memory, way, lacking, unnamed)
         if answers:

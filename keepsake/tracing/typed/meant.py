@@ -18,7 +18,7 @@ from keepsake.language.perception import stem, words
 from keepsake.tracing.wording import Wording
 
 MOST_SEEDED = 1_000
-"""The most lines of all agents that are looked at because they have one of several words."""
+"""The most lines of all agents that are looked at because they have only one of several words."""
 
 
 class Match(StrEnum):
@@ -52,8 +52,8 @@ class MeantWay:
     Attributes:
         words: The words that a line must have, as compared, the rarest first; never empty.
         people: Whom it names besides.
-        seeds: Those of the words of which a line has one at least: the rarest, and others that are
-            not in too many lines.
+        seeds: Those of the words that are in few lines; none if all are everyday words. Of those a
+            line must have all words.
     """
 
     words: tuple[str, ...]
@@ -125,7 +125,7 @@ def _read(
     by_rarity = tuple(sorted(rest or way, key=lambda word: counts.get(word, 0)))
     lines = accumulate(counts.get(word, 0) for word in by_rarity)
     few = takewhile(lambda each: each[1] <= MOST_SEEDED, zip(by_rarity, lines, strict=True))
-    seeds = tuple(word for word, _ in few) or by_rarity[:1]
+    seeds = tuple(word for word, _ in few)
     return MeantWay(by_rarity, tuple(people) if rest else (), seeds)
 
 

@@ -22,8 +22,8 @@ _ALSO = 2
 """The telling words that two lines that say the same have in common besides those that were typed:
 a single one is in lines about other things."""
 
-type Archive = Mapping[int, Found]
-"""By number, the memories of an agent."""
+MOST_COMPARED = 500
+"""The most lines that are compared with each other: of more, the words are everyday words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +58,36 @@ def strands(found: Mapping[str, Sequence[Found]], typed: Collection[str]) -> lis
         for each in of:
             if _tells(each.memory):
                 lines[_id_of(key, each.memory)].append((key, each))
+    if len(lines) > MOST_COMPARED:
+        return [*_everyday(lines)]
     joined = _Joined(lines)
     for key, of in found.items():
         by_number = {each.memory.number: each.memory for each in of}
         for each in of:
             for number in {*each.memory.rests_on, *each.answers} & by_number.keys():
                 joined.join(_id_of(key, each.memory), _id_of(key, by_number[number]))
+    for one, other in _alike(lines, typed):
+        joined.join(one, other)
+    made = [_strand([lines[each] for each in ids]) for ids in joined.sets()]
+    return sorted(made, key=_order)
+
+
+def _everyday(lines: Mapping[str, Sequence[tuple[str, Found]]]) -> Iterator[Strand]:
+    """Yield the lines of everyday words: those that have all of them, and the others."""
+    part = {id for id, of in lines.items() if all(each.match is Match.PART for _, each in of)}
+    for ids in (lines.keys() - part, part):
+        if ids:
+            yield _strand([lines[each] for each in ids])
+
+
+def _alike(
+    lines: Mapping[str, Sequence[tuple[str, Found]]], typed: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the happenings of which both say the same."""
     said = {each: telling(_words_of(of[0][1].memory)) - {*typed} for each, of in lines.items()}
     for one, other in combinations(lines, 2):
         if len(said[one] & said[other]) >= _ALSO:
-            joined.join(one, other)
-    made = [_strand([lines[each] for each in ids]) for ids in joined.sets()]
-    return sorted(made, key=_order)
+            yield one, other
 
 
 def likely(
