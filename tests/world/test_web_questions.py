@@ -96,6 +96,22 @@ class TestQuestions(WebWorld):
         why = self.get(self.of_mira("/why"))
         assert [each["what"]["objects"] for each in why["promises"]] == [["keep a bed for Jo"]]
 
+    def test_the_newest_line_quotes_what_it_has_its_words_from(self):
+        self.ask("My brother Edwin mends nets in Ostrey.", "> say Does he?")
+        self.ask("Where is he?", "> say In Ostrey, mending nets.")
+        said = self.page("ask/said", agent=self.mira.id, words="Ostrey")
+        assert "<dt>Has its words from</dt><dd><bdi>" in said
+        assert "My brother Edwin mends nets in Ostrey." in said.replace("&quot;", '"')
+
+    def test_the_newest_line_says_what_nobody_told_her(self):
+        self.char1.execute_cmd("whisper Ada = I tune violins and pianos.")
+        self.pass_time(6)
+        self.ask("Good evening.", "> say You tune violins and pianos, I hear.")
+        said = self.page("ask/said", agent=self.mira.id, words="violins")
+        told = "Nobody told <bdi>Mira</bdi>, as far as its prompt says. From the memory of <bdi>Ada"
+        assert told in said
+        assert "“tune”, “violins”, “pianos”" in said
+
     def test_what_was_done_for_a_plan_names_the_plan(self):
         def shown(**known):
             return render_to_string("keepsake/because.html", {"because": Because(**known)})
