@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from operator import add, neg
+from operator import neg
 
 from keepsake.happening import Person
 from keepsake.recall.documents import Document, DocumentKind, Hit
@@ -28,7 +28,7 @@ from keepsake.recall.ranking.signals import (
     take_off,
 )
 from keepsake.recall.ranking.usefulness import ENOUGH, JUDGED
-from keepsake.recall.ranking.word_vectors import Likeness, ScoreParts, corrections
+from keepsake.recall.ranking.word_vectors import Likeness, ScoreParts, corrected
 
 _WORDS = 5.0
 """For a full match by words. Others get their BM25 as a share of that of a full match, so a single
@@ -138,7 +138,7 @@ def _corrected(
             among.traits, by_words, by_meaning, likenesses, strict=True
         )
     ]
-    return [*map(add, scores, corrections(parts))]
+    return corrected(scores, parts)
 
 
 def _weight(terms: Sequence[str], worth: Mapping[str, float]) -> float:

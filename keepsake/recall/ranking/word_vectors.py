@@ -41,6 +41,13 @@ _MEANING = -0.53
 _LENGTH = 1.13
 _ALIKE = 0.49
 """For a standard deviation of the likeness."""
+_HEAD = 15
+"""How many lines the corrections put first. They were learned from what ranks first; further down
+they find less. Of the 741 questions' evidence 1,000 tokens of ranked lines have 90.1 % by the
+corrections alone and 91.6 in this way, each group of talks left out; with 10 it is the same."""
+_ALIKE_ALONE = 0.36
+"""For a standard deviation of the likeness, without corrections: for all lines after these. Learned
+in the same way."""
 
 
 class ScoreParts(NamedTuple):
@@ -52,12 +59,26 @@ class ScoreParts(NamedTuple):
     alike: float  # the likeness of its words, in standard deviations; 0.0 if it is unknown
 
 
-def corrections(parts: Sequence[ScoreParts]) -> list[float]:
-    """Return what is added to the score of each document, as the likeness of words is known."""
-    return [
-        _WORDS * each.words + _MEANING * each.meaning + _LENGTH * each.length + _ALIKE * each.alike
-        for each in parts
+def corrected(scores: Sequence[float], parts: Sequence[ScoreParts]) -> list[float]:
+    """Return the scores of documents, as the likeness of their words is known.
+
+    What the corrections put first has its corrected score. All others rank by the score as it was
+    and by likeness: each has, of the other corrected scores, the one of its rank.
+    """
+    best = [
+        score
+        + _WORDS * each.words
+        + _MEANING * each.meaning
+        + _LENGTH * each.length
+        + _ALIKE * each.alike
+        for score, each in zip(scores, parts, strict=True)
     ]
+    alone = [score + _ALIKE_ALONE * each.alike for score, each in zip(scores, parts, strict=True)]
+    rest = sorted(range(len(best)), key=lambda place: -best[place])[_HEAD:]
+    found = [*best]
+    for place, of_rank in zip(sorted(rest, key=lambda place: -alone[place]), rest, strict=True):
+        found[place] = best[of_rank]
+    return found
 
 
 def signs(found: Sequence[WordVector]) -> bytes:

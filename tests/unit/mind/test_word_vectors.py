@@ -14,7 +14,7 @@ from keepsake.ports import FixedClock, WordVector
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.index.words import WordIndex
 from keepsake.recall.query import query_of
-from keepsake.recall.ranking.word_vectors import likeness, signs
+from keepsake.recall.ranking.word_vectors import ScoreParts, corrected, likeness, signs
 from keepsake.recall.search import MemorySearch
 
 NOON = datetime(2026, 5, 14, 12, 0, tzinfo=UTC)
@@ -139,3 +139,26 @@ def test_a_word_that_only_asks_counts_by_its_rarity():
     assert worth["what"] < worth["year"] < worth["did"] == worth["mill"]
     assert not index.search([], {None: 10}, beside=question.asking)[0]  # they find nothing
     assert query_of("¿En qué año se quemó el molino del pueblo?", [], NOON).asking == ()
+
+
+def test_corrections_choose_what_comes_first_and_leave_the_order_of_the_rest():
+    """The longer of two lines gains by the corrections, unless both rank too low."""
+    parts = [ScoreParts(words=0.0, meaning=0.0, length=2.0 * (n % 2), alike=0.0) for n in range(40)]
+    scores = [40.0 - n for n in range(40)]
+    found = corrected(scores, parts)
+    ranked = sorted(range(40), key=lambda n: -found[n])
+    assert ranked[:4] == [1, 0, 3, 2]
+    assert {*ranked[:15]} == {*range(14), 15}
+    assert ranked[15:] == [14, *range(16, 40)]
+    assert len({*found}) == 40
+
+
+def test_after_the_first_lines_likeness_counts_by_itself():
+    parts = [
+        ScoreParts(words=0.0, meaning=0.0, length=0.0, alike=float(n == 39)) for n in range(40)
+    ]
+    scores = [*(float(20 - n) for n in range(20)), *(-20.0 - 0.1 * n for n in range(20))]
+    found = corrected(scores, parts)
+    ranked = sorted(range(40), key=lambda n: -found[n])
+    assert ranked[:20] == [*range(20)]
+    assert ranked.index(39) == 36
