@@ -291,3 +291,25 @@ class TestWalksForPlans(PlansWorld):
         assert len(self.prompts()) == before + 2
         told = "You did not set off: Tom waits for your answer, and then you may go"
         assert told in self.prompts()[before + 1]
+
+    def test_an_errand_from_which_other_words_kept_the_agent_is_not_forgotten(self):
+        ada = self.add_player(2, "Ada")
+        heard = self.capture(self.char1)
+        before = len(self.prompts())
+        gate = self.hold_answers()
+        self.replies = [
+            "I will see.\n> walk to the Quay\n> walk to Tom\nNobody is there.",
+            "It is blue, Ada.",
+            "> walk to the Quay\n> walk to Tom\nNobody is there.\n> done 1",
+            "> wait",
+        ]
+        self.char1.execute_cmd("talk Mira See who is at the quay, and tell me.")
+        while len(self.prompts()) == before:
+            self.clock.advance(0.5)
+            self.settle(lambda: self.is_thinking() or not self._at_work())
+        ada.execute_cmd("talk Mira What colour is your cup?")
+        gate.set()
+        self.pass_minutes(2)
+        assert 'Mira says to you, "Nobody is there."' in heard
+        asked = "what was asked for: Tom says to you, 'See who is at the quay, and tell me.'"
+        assert [(each.what, each.state) for each in self.plans.items] == [(asked, PlanState.DONE)]

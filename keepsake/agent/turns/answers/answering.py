@@ -91,7 +91,7 @@ class Answering:
         missed = await self._end_journey(allowed)
         if not missed:
             await self._taking.before(allowed)
-            missed = self._stays(allowed) or await self._go_after(allowed)
+            missed = await self._stays(allowed) or await self._go_after(allowed)
         wanted = None if missed else self._wanted(allowed)
         if wanted is not None and not self._has_ended:
             self._held.append(allowed)
@@ -202,7 +202,7 @@ class Answering:
         confidants = self._state.basis.confidants
         doing.context = arrived(self._turn.agent, doing.context, wanted, confidants)
 
-    def _stays(self, part: AnswerPart) -> str:
+    async def _stays(self, part: AnswerPart) -> str:
         """Let the agent stay if a player here waits for an answer: that comes before a walk.
 
         Returns:
@@ -217,6 +217,7 @@ class Answering:
             state.kept_by = who.name
             told = f"You did not set off: {who.name} waits for your answer, and then you may go"
             self._doing.refused(verb, told)
+            await self._taking.keep()
         return f"{state.kept_by} waits for an answer" if state.kept_by else ""
 
     async def _go_after(self, part: AnswerPart) -> str:

@@ -42,7 +42,7 @@ class TakingUp:
         plans = self._turn.tools.plans
         who = self._turn.impulse.who
         is_back = any(each.id == who for each in persons_near(self._turn.agent))
-        if plans is not None and self._asked is not None and is_back:
+        if plans is not None and self._asked is not None and is_back and not self._state.kept_by:
             plans.end(self._asked, done=True)
 
     async def _take_up(self) -> Plan | None:
@@ -78,16 +78,32 @@ class TakingUp:
         None if the answer has made a plan or carries one out, and for what was asked for aloud
         while the prompt held private words: of that :mod:`.errand` makes a plan.
         """
+        if not self._has_walked or not self._may_be_asked or not self._is_for_others(part):
+            return None
+        return self._words
+
+    async def keep(self) -> None:
+        """Make a plan of what a player asked for, because the agent cannot set off for it now."""
+        words = self._words if self._may_be_asked else None
+        if words is not None:
+            await self._plan_what_was_asked(words)
+
+    @property
+    def _may_be_asked(self) -> bool:
+        """Whether the answer to a player's words may carry out what they ask, and has no plan."""
         turn = self._turn
-        impulse = turn.impulse
-        is_errand = impulse.from_player and impulse.kind in DIRECT and self._has_walked
-        if not is_errand or turn.plan_number or self._doing.plans_made:
-            return None
+        is_asked = turn.impulse.from_player and turn.impulse.kind in DIRECT
+        if not is_asked or turn.plan_number or self._doing.plans_made:
+            return False
         is_aloud = bool(self._doing.holds_private) and self._state.basis.aloud is not None
-        if is_aloud or KnownVerb.PLAN in turn.tools.withheld or not self._is_for_others(part):
-            return None
-        window = turn.tools.memory.memory.context().window
-        return next((each for each in window if each.number == impulse.memory_number), None)
+        return not is_aloud and KnownVerb.PLAN not in turn.tools.withheld
+
+    @property
+    def _words(self) -> Memory | None:
+        """The words that are answered; None if the window has them no more."""
+        window = self._turn.tools.memory.memory.context().window
+        number = self._turn.impulse.memory_number
+        return next((each for each in window if each.number == number), None)
 
     @property
     def _has_walked(self) -> bool:
