@@ -82,6 +82,7 @@ def _photograph(browser: Browser, scene: Scene, folder: Path) -> None:
         page.locator("#sections").get_by_role("link", name="Compactions").click()
         page.locator(".compactions summary").last.click()
         expect(page.locator(".change .memory").first).to_be_visible()
+        page.locator(".compactions > li").last.evaluate("(row) => row.scrollIntoView()")
         _keep(page, folder, "compaction")
         page.locator("#sections").get_by_role("link", name="Memory").click()
         expect(page.locator(".memory").first).to_be_visible()
