@@ -151,7 +151,7 @@ export class Tiers {
       required: true,
       autocomplete: "off",
       maxlength: "100",
-      placeholder: "19:34, yesterday, Thursday evening",
+      placeholder: "19:34, Thursday evening",
     });
     const then = el(
       "form",
