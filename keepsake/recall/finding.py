@@ -13,6 +13,7 @@ from itertools import islice
 
 from keepsake.archive.privacy import Audience, PrivateWords
 from keepsake.archive.records import Memory
+from keepsake.archive.replies import REACH, replies_to
 from keepsake.errors import IndexUnavailable, KeepsakeError
 from keepsake.happening import Person
 from keepsake.ports import Clock, Embedder
@@ -30,7 +31,7 @@ RANKED = 20
 _WITH_NEIGHBOURS = 8
 """How many of the best memories are shown with their neighbours, if the prompt has room."""
 _BESIDE = (-2, -1, 1, 2)
-"""The neighbours of a memory that an excerpt shows: what it answers, and what was said to it."""
+"""The neighbours of a memory that an excerpt shows, besides what answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,17 +243,24 @@ class Finder:
     def _around(
         self, hits: Sequence[Hit], wanted: Wanted, audience: Audience
     ) -> tuple[Memory, ...]:
-        """Return the memories that bear on the query and those beside them, outside the window."""
+        """Return the memories that bear on the query, with what is beside them and answers them.
+
+        The prompt's window shows none of them.
+        """
         bearing = (h for h in hits if h.bears and h.document.kind is DocumentKind.MEMORY)
-        found = {hit.document.first: hit.document for hit in bearing}
-        best = islice(found, _WITH_NEIGHBOURS)
+        found = {hit.document.first: hit.document.memory() for hit in bearing}
+        best = [*islice(found, _WITH_NEIGHBOURS)]
         beside = {number + step for number in best for step in _BESIDE}
         beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
+        later = {number + step for number in best for step in range(1, REACH + 1)}
         with suppress(IndexUnavailable):
-            unseen = beside.difference(found, wanted.shown)
+            unseen = (beside | later).difference(found, wanted.shown)
             new = (n for n in unseen if 0 < n < (wanted.before or math.inf))
-            found |= self._index.words.documents_at(new)
-        return self._private().heard_by((each.memory() for each in found.values()), audience)
+            near = {n: each.memory() for n, each in self._index.words.documents_at(new).items()}
+            following = near | found
+            answers = {n for number in best for n in replies_to(found[number], following)}
+            found |= {n: near[n] for n in near if n in beside | answers}
+        return self._private().heard_by(found.values(), audience)
 
 
 def _only_best(hits: Sequence[Hit]) -> list[Hit]:

@@ -107,7 +107,7 @@ class MemorySearch:
         if seeks:
             query = replace(query, asks=True)
         # In another thread, during the next line.
-        nearest = self._ask_vectors(query, unprompted=unprompted)
+        nearest = self._ask_vectors(query, is_said=asker is not None, unprompted=unprompted)
         by_words = self._unless_failing("words", lambda: self._search_words(query, kinds, before))
         by_meaning = self._unless_failing(
             "meaning", lambda: nearest.result(seconds) if nearest else None
@@ -158,11 +158,14 @@ class MemorySearch:
         )
 
     def _ask_vectors(
-        self, query: RecallQuery, *, unprompted: bool
+        self, query: RecallQuery, *, is_said: bool, unprompted: bool
     ) -> Future[tuple[Nearest, Sequence[WordVector]]] | None:
         """Begin a search by meaning in another thread; None if there is nothing to search by.
 
-        It also returns the words of a question, if the embedder makes vectors of words.
+        It also returns the words of a question, and of what is said, if the embedder makes vectors
+        of words.
+
+        ``is_said``: Whether somebody says the text.
         """
         vectors = self._vectors
         embedder = self._embedder
@@ -182,7 +185,7 @@ class MemorySearch:
                 share = len(texts) / len(usual)
                 if query.asks:
                     found = [a - share * b for a, b in zip(found, _sum(usual), strict=True)]
-            by_words = as_word_embedder(embedder) if query.asks else None
+            by_words = as_word_embedder(embedder) if query.asks or is_said else None
             asked = by_words.embed_words(texts[:1])[0] if by_words is not None else ()
             return vectors.query(found, _POOL + _WINDOW), asked
 

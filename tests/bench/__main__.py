@@ -20,6 +20,7 @@ BENCHES = (
     "remembered",
     "recalled",
     "usefulness",
+    "exchanges",
     "excerpts",
     "spoken",
     "peers",

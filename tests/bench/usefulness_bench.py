@@ -79,7 +79,7 @@ class Labelled:
             here = np.isin(self.talks, group)
             counts[here] = 1000.0 * self.times[here] / self.times[here].sum()
         chosen = counts > 0.0
-        return _regression(self.signals[chosen], self.useful[chosen], counts[chosen])
+        return regression(self.signals[chosen], self.useful[chosen], counts[chosen])
 
     def probabilities(self, weights: Numbers) -> Numbers:
         """Return the probability of each memory."""
@@ -124,12 +124,14 @@ def _signals(row: dict[str, str]) -> Signals:
     )
 
 
-def _regression(signals: Numbers, useful: Numbers, counts: Numbers) -> Numbers:
+def regression(
+    signals: Numbers, useful: Numbers, counts: Numbers, shrink: float = _SHRINK
+) -> Numbers:
     """Return the weights of a logistic regression, by Newton's method."""
     middle = signals.mean(axis=0)
     spread = signals.std(axis=0) + 1e-9
     rows = np.column_stack([np.ones(len(signals)), (signals - middle) / spread])
-    penalty = _SHRINK * np.eye(rows.shape[1])
+    penalty = shrink * np.eye(rows.shape[1])
     penalty[0, 0] = 0.0
     weights = np.zeros(rows.shape[1])
     for _ in range(_STEPS):

@@ -15,6 +15,7 @@ from keepsake.agent.memory.excerpt_budget import CountTokens, ExcerptBudget
 from keepsake.agent.memory.telling import Shown, only_asks, tells
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.replies import replies_to
 from keepsake.language.perception import for_prompt, is_question, sentences, shorten
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
@@ -116,7 +117,7 @@ def _with_neighbours(
 ) -> tuple[Memory, ...]:
     """Return the memories of hits, and as many of those beside them as there is room for.
 
-    A question tells nothing without its answer, so answers come first. Then come the direct
+    What answers a memory comes first, since a question tells nothing without. Then come the direct
     neighbours of the best hits, then the lines beyond.
 
     Args:
@@ -126,9 +127,8 @@ def _with_neighbours(
     """
     known = {each.number: each for each in around}
     found = [hit.document.first for hit in hits if hit.document.kind is DocumentKind.MEMORY]
-    asked = [n for n in found if n in known and only_asks(known[n].words)]
     order = (
-        *(n + 1 for n in asked),
+        *(answer for n in found if n in known for answer in replies_to(known[n], known)),
         *(n + step for n in found for step in (-1, 1)),
         *(n + step for n in found for step in (-2, 2)),
     )
@@ -223,8 +223,7 @@ def _answers_to(memory: Memory, around: Mapping[int, Memory]) -> list[Memory]:
     """
     if not any(map(is_question, sentences(memory.words))):
         return []
-    following = (around.get(memory.number + step) for step in (1, 2))
-    after = [each for each in following if each is not None]
+    after = [around[number] for number in replies_to(memory, around)]
     own = [each for each in after if each.said is not None and memory.number in each.rests_on]
     return own or (after[:1] if only_asks(memory.words) else [])
 

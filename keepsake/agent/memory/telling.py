@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from keepsake.archive.message_types import MOVES, MessageType
 from keepsake.archive.records import Memory
-from keepsake.happening import ME, KnownVerb, Person, Speech
+from keepsake.archive.replies import replies_to
+from keepsake.happening import KnownVerb, Speech
 from keepsake.language.perception import is_question, sentences, telling
 from keepsake.tasks.fallback import is_courtesy
 
@@ -32,9 +33,15 @@ def tells(memory: Memory, around: Mapping[int, Memory], agent: str) -> bool:
     what = memory.what
     if isinstance(what, Speech):
         if only_asks(what.words):
-            return _is_answered(memory, around.get(memory.number + 1))
+            answers = (around[number].words for number in replies_to(memory, around))
+            return not all(map(only_asks, answers))
         return states(what.words, [agent, *(each.name for each in (what.speaker, *what.to))])
-    return memory.event not in _COMES_AND_GOES and memory.verb not in _GOING
+    return not only_moves(memory)
+
+
+def only_moves(memory: Memory) -> bool:
+    """Return whether a memory is that somebody came, went or looked around."""
+    return memory.event in _COMES_AND_GOES or memory.verb in _GOING
 
 
 def states(words: str, names: Iterable[str]) -> bool:
@@ -70,19 +77,6 @@ def calls(words: str, names: Iterable[str]) -> bool:
 def only_asks(words: str) -> bool:
     """Return whether words are questions alone; words that say nothing are, too."""
     return all(map(is_question, sentences(words)))
-
-
-def _is_answered(asked: Memory, following: Memory | None) -> bool:
-    """Whether the next memory is speech of somebody who was asked, and no question."""
-    what = asked.what
-    said = following.what if following is not None else None
-    if not isinstance(what, Speech) or not isinstance(said, Speech) or only_asks(said.words):
-        return False
-    return not what.to or any(_is_same(said.speaker, each) for each in what.to)
-
-
-def _is_same(one: Person, other: Person) -> bool:
-    return one == other if ME in (one, other) else one.is_same(other)
 
 
 class Shown:

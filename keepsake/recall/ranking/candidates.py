@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
+from keepsake.archive.records import Memory
 from keepsake.language.languages import language_of, length_in_words
 from keepsake.language.perception import is_question, stem
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
@@ -71,6 +72,11 @@ class Traits:
     def moment(self) -> int:
         """When it happened, in whole microseconds, which are faster to compare than dates."""
         return (self._document.time - _EPOCH) // _TICK
+
+    @cached_property
+    def memory(self) -> Memory | None:
+        """The memory; None for a summary or a note."""
+        return self._document.memory() if self._document.kind is DocumentKind.MEMORY else None
 
     @cached_property
     def heard(self) -> bool:
@@ -142,6 +148,19 @@ class CandidateList:
                 found = saying(found, document.said or document.text)
             self._matched[place] = found
         return found
+
+    def memories_after(self, numbers: Iterable[int], reach: int) -> Mapping[int, Memory]:
+        """Return memories of these numbers, and those candidates that come soon after them.
+
+        ``reach``: How many numbers after each.
+        """
+        near = {number + step for number in numbers for step in range(reach + 1)}
+        found = (
+            own.memory
+            for own, d in zip(self.traits, self.documents, strict=True)
+            if d.first in near
+        )
+        return {each.number: each for each in found if each is not None}
 
     def _in_runs(self) -> Sequence[Sequence[int]]:
         memory = DocumentKind.MEMORY

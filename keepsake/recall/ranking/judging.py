@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from statistics import median
 
+from keepsake.archive.replies import REACH, goes_on, replies_to
 from keepsake.happening import Person
-from keepsake.language.languages import number_of_words, telling_terms
+from keepsake.language.languages import length_in_words, number_of_words, telling_terms
+from keepsake.recall.documents import SAME_SCENE
 from keepsake.recall.ranking.candidates import CandidateList
-from keepsake.recall.ranking.floor import noise, split
+from keepsake.recall.ranking.exchanges import LIKELY, ExchangeSignals, exchange_signals
+from keepsake.recall.ranking.floor import split
 from keepsake.recall.ranking.usefulness import (
     SEVERAL,
     USEFUL,
@@ -18,15 +23,15 @@ from keepsake.recall.ranking.usefulness import (
 )
 
 
-def probabilities(
+def judge_alone(
     among: CandidateList,
     shares: Mapping[int, float],
     scores: Sequence[float],
     content: Sequence[float],
     *,
     asker: Person | None,
-) -> Mapping[int, float]:
-    """Return how probable it is that an answer in a talk can use each memory, by place.
+) -> Mapping[int, Signals]:
+    """Return what is known of each memory by itself, by place.
 
     Args:
         shares: The share of the query's terms in each memory that is judged, by place.
@@ -35,10 +40,10 @@ def probabilities(
     upper = split([scores[place] for place in shares])
     known = telling_terms(among.question.text)
     terms = number_of_words(among.question.terms)
-    found = dict[int, float]()
+    found = dict[int, Signals]()
     for place, share in shares.items():
         document = among.documents[place]
-        signals = Signals(
+        found[place] = Signals(
             above=content[place] - middle,
             share=share,
             heard=among.traits[place].heard,
@@ -47,42 +52,85 @@ def probabilities(
             terms=terms,
             upper=scores[place] >= upper,
         )
-        found[place] = signals.probability()
     return found
 
 
-def usable(
-    chosen: Sequence[int],
-    lines: Sequence[int],
-    probable: Mapping[int, float],
-    content: Sequence[float],
-) -> set[int]:
-    """Return which of the chosen places an answer in a talk can probably use.
+def judge_exchanges(
+    among: CandidateList, alone: Mapping[int, Signals], likeness: Mapping[int, float]
+) -> Mapping[int, ExchangeSignals]:
+    """Return what is known of each memory with its exchange, by place.
 
     Args:
-        lines: Those of them that are memories.
-        probable: How probable it is that an answer can use each memory, by place.
-        content: What words, meaning and time give each candidate.
+        alone: What is known of each by itself, by place, best rank first.
+        likeness: The likeness of words of all candidates that have one, by place.
     """
-    least = noise(content)
-    bears = {place for place in {*chosen}.difference(lines) if content[place] >= least}
-    bears.update(place for place, each in probable.items() if each >= USEFUL)
-    return bears
+    middle = math.fsum(likeness.values()) / len(likeness)
+    return exchange_signals(
+        {place: signals.logit() for place, signals in alone.items()},
+        {place: likeness.get(place, middle) for place in alone},
+        _exchanges(among, alone),
+        int(length_in_words(among.question.text)),
+    )
+
+
+def _exchanges(among: CandidateList, judged: Collection[int]) -> Mapping[int, Sequence[int]]:
+    """Return which of the judged places are of one exchange, by place.
+
+    They are what answers a memory, what it answers, and what else its speaker says there.
+    """
+    places = {among.documents[place].first: place for place in judged}
+    following = among.memories_after(places, REACH)
+    together = {place: {place} for place in judged}
+    for number, place in places.items():
+        memory = following[number]
+        for other in (*goes_on(memory, following), *replies_to(memory, following)):
+            if other in places:
+                together[place].add(places[other])
+                together[places[other]].add(place)
+    return {place: sorted(found) for place, found in together.items()}
+
+
+def usable(
+    among: CandidateList,
+    alone: Mapping[int, Signals],
+    likeness: Mapping[int, float],
+    now: datetime,
+) -> set[int]:
+    """Return the memories that an answer in a talk can probably use.
+
+    With its exchange a memory is judged better than by itself. But the limit was learned from
+    evenings, which the prompt sums up. A question to which memories of other talks bear by
+    themselves may need several, which stand in no prompt: it keeps the limit that misses fewer.
+
+    Args:
+        alone: What is known of each by itself, by place, best rank first.
+        likeness: The likeness of words of all candidates that have one, by place; empty if the
+            query is not said, or its words are not known.
+        now: The time of the query.
+    """
+    found = {place for place, each in alone.items() if each.probability() >= USEFUL}
+    if not likeness:
+        return found
+    exchanges = judge_exchanges(among, alone, likeness)
+    bears = {place for place, each in exchanges.items() if each.probability() >= LIKELY}
+    begins = now - SAME_SCENE
+    is_of_others = any(among.documents[place].time < begins for place in found)
+    return bears | found if among.question.asks and is_of_others else bears
 
 
 def filling(
     among: CandidateList,
-    probable: Mapping[int, float],
+    alone: Mapping[int, Signals],
     lines: Sequence[int],
     bears: Collection[int],
 ) -> set[int]:
     """Return the memories that bear, too, if useful ones are to be expected in several talks.
 
     Args:
-        probable: How probable it is that an answer can use each, by place.
+        alone: What is known of each memory by itself, by place.
         lines: The places of all memories.
         bears: The places of what bears by itself.
     """
-    found = [(among.documents[place].time, each) for place, each in probable.items()]
+    found = [(among.documents[place].time, each.probability()) for place, each in alone.items()]
     several = among.question.asks and other_talks(found) >= SEVERAL
     return {*lines}.difference(bears) if several else set()

@@ -14,8 +14,8 @@ from keepsake.happening import Person
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.query import RecallQuery
 from keepsake.recall.ranking.candidates import CandidateList
-from keepsake.recall.ranking.floor import bearing
-from keepsake.recall.ranking.judging import filling, probabilities, usable
+from keepsake.recall.ranking.floor import bearing, noise
+from keepsake.recall.ranking.judging import filling, judge_alone, usable
 from keepsake.recall.ranking.long_texts import best_passage
 from keepsake.recall.ranking.matching import match_by_meaning, match_by_words, spread_of
 from keepsake.recall.ranking.reasons import Reasons
@@ -87,15 +87,21 @@ def rank(
     given = given_to_answers(among, scores)
     for place, gift in given.items():
         scores[place] += gift
-    scores = _corrected(among, scores, by_words, by_meaning, alike or {})
+    alike = alike or {}
+    if question.asks:
+        scores = _corrected(among, scores, by_words, by_meaning, alike)
     chosen = _chosen(scores, among.documents, limit, kinds)
     lines = [place for place in chosen if among.documents[place].kind is DocumentKind.MEMORY]
     filled = set[int]()
     if sparing and meaning and len(scores) >= ENOUGH:
         shares = {place: _weight(among.matched(place), worth) for place in lines[:JUDGED]}
-        probable = probabilities(among, shares, scores, content, asker=asker)
-        bears = usable(chosen, lines, probable, content)
-        filled.update(filling(among, probable, lines, bears) if fills else ())
+        alone = judge_alone(among, shares, scores, content, asker=asker)
+        said = asker is not None
+        likeness = {n: alike[row] for n, row in enumerate(among.rows) if said and row in alike}
+        by_chance = noise(content)
+        bears = {place for place in {*chosen}.difference(lines) if content[place] >= by_chance}
+        bears |= usable(among, alone, likeness, now)
+        filled.update(filling(among, alone, lines, bears) if fills else ())
     else:
         bears = {*bearing(chosen, lines, scores, content, asks=question.asks)}
     return [

@@ -97,10 +97,18 @@ class Signals:
             float(self.upper),
         )
 
+    def logit(self) -> float:
+        """Return the logit of :meth:`probability`."""
+        return CONSTANT + math.sumprod(WEIGHTS.values(), self.values())
+
     def probability(self) -> float:
         """Return the probability that an answer can use the memory, 0 to 1."""
-        total = CONSTANT + math.sumprod(WEIGHTS.values(), self.values())
-        return (1.0 + math.tanh(total / 2.0)) / 2.0  # the logistic function, which cannot overflow
+        return logistic(self.logit())
+
+
+def logistic(value: float) -> float:
+    """Return the logistic function of a value, in a form that cannot overflow."""
+    return (1.0 + math.tanh(value / 2.0)) / 2.0
 
 
 def other_talks(found: Iterable[tuple[datetime, float]]) -> float:

@@ -11,8 +11,10 @@ from datetime import datetime
 
 from keepsake.agent.memory.search_results import line_of
 from keepsake.agent.memory.talks import belongs, same_talk
+from keepsake.agent.memory.telling import only_moves
 from keepsake.archive.privacy import is_redacted
 from keepsake.archive.records import Memory
+from keepsake.archive.replies import replies_to
 from keepsake.happening import Person, PersonId
 from keepsake.language.perception import is_question, names
 from keepsake.language.persons import Whom, about_whom
@@ -108,7 +110,7 @@ def excerpts_of(recalled: SearchResult, known_as: KnownAs, now: datetime) -> tup
         shown = {number for each in talks for number in each}
         talk |= {
             each.number: each
-            for each in same_talk(memory, recalled.around)
+            for each in _with_answers(memory, recalled.around)
             if each.number not in shown and not is_redacted(each)
         }
     ordered = [[talk[number] for number in sorted(talk)] for talk in talks]
@@ -116,6 +118,16 @@ def excerpts_of(recalled: SearchResult, known_as: KnownAs, now: datetime) -> tup
         Excerpt(tuple(each.number for each in talk), excerpt(talk, now, known_as, passages))
         for talk in ordered
     )
+
+
+def _with_answers(memory: Memory, around: Sequence[Memory]) -> list[Memory]:
+    """Return a memory with those of its talk beside it, and with what answers it.
+
+    What says only that somebody came or went is left out.
+    """
+    known = {each.number: each for each in around}
+    beside = [each for each in same_talk(memory, around) if each == memory or not only_moves(each)]
+    return [*beside, *(known[number] for number in replies_to(memory, known))]
 
 
 def told_lines(

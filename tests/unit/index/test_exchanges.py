@@ -1,0 +1,74 @@
+"""Which exchanges an answer in a talk can use."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from keepsake.archive.records import Memory
+from keepsake.happening import ME, Person, Speech
+from keepsake.recall.documents import memory_document
+from keepsake.recall.query import query_of
+from keepsake.recall.ranking.candidates import CandidateList
+from keepsake.recall.ranking.exchanges import CONSTANT, LIKELY, WEIGHTS
+from keepsake.recall.ranking.judging import usable
+from keepsake.recall.ranking.usefulness import Signals
+from tests.bench.exchanges_bench import Labelled
+
+NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+TOM = Person("Tom", "41-1")
+ANN = Person("Ann", "42-1")
+GOOD = Signals(above=5.0, share=1.0, heard=True, by_asker=False, new_words=6, terms=3, upper=True)
+WEAK = Signals(above=0.0, share=0.0, heard=True, by_asker=False, new_words=4, terms=3, upper=False)
+
+
+def judged(*, hours: float, alike: float) -> set[int]:
+    """Return which of three lines an answer can use: a question, what others say, its answer.
+
+    Args:
+        hours: How long ago they were said.
+        alike: How like the words of the question are.
+    """
+    spoken = (
+        Speech(speaker=TOM, words="Where does the goat sleep?", to=(ME,)),
+        Speech(speaker=ANN, words="Cold today.", to=(Person("Nell", "43-1"),)),
+        Speech(speaker=ME, words="Between two herring barrels.", to=(TOM,)),
+    )
+    documents = {
+        number: memory_document(Memory(number, NOON + timedelta(seconds=number), what), "Mira")
+        for number, what in enumerate(spoken, 1)
+    }
+    question = query_of("Tell me, where does that goat sleep?", ["Tom"], NOON)
+    among = CandidateList(question, documents, {}, "Mira")
+    now = NOON + timedelta(hours=hours)
+    return usable(among, {0: GOOD, 1: WEAK, 2: WEAK}, {0: alike, 1: 0.1, 2: 0.1}, now)
+
+
+def test_an_answer_counts_as_its_question_and_the_talk_of_others_does_not() -> None:
+    assert judged(hours=0.5, alike=0.6) == {0, 2}
+
+
+def test_a_line_whose_words_are_not_like_the_question_is_not_used_on_the_same_evening() -> None:
+    assert judged(hours=0.5, alike=0.0) == set()
+
+
+def test_a_question_about_another_day_keeps_the_limit_that_misses_fewer() -> None:
+    assert judged(hours=30.0, alike=0.0) == {0}
+
+
+def test_the_weights_are_those_that_the_labelled_searches_give() -> None:
+    labelled = Labelled()
+    learned = labelled.learn(np.ones(len(labelled.talks), dtype=bool))
+    assert learned.round(2).tolist() == pytest.approx([CONSTANT, *WEIGHTS.values()], abs=0.011)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_evening_that_was_left_out_is_shown_mostly_what_is_useful(number: int) -> None:
+    labelled = Labelled()
+    here = labelled.of_evening(number)
+    probable = labelled.probabilities(labelled.learn(~here))
+    shown = labelled.shown(probable, LIKELY, here)
+    assert shown.useful > 0.6 * shown.number
+    assert shown.served > 0.5 * shown.queries
