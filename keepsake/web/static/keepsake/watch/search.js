@@ -234,12 +234,13 @@ function draw(found, { q = "", by }, answered) {
   const all = happenings(found.hits).slice(0, MOST);
   // What has the words is surer than what is only near them in meaning.
   const rows = [...all.filter(isWorded), ...all.filter((row) => !isWorded(row))];
-  const number = many(rows.flat().length, "memory", "memories");
+  const shown = rows.flat();
+  const number = many(shown.length, "memory", "memories");
   const order = found.by === By.MEANING ? "the best first" : "the newest first";
   const instead =
     q && by !== found.by ? " No index can be searched now, so exact words were searched." : "";
   const words = q.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-  const near = words.length && found.by === By.MEANING ? nearness(found.hits) : "";
+  const near = words.length && found.by === By.MEANING ? nearness(shown) : "";
   fill(
     byId("summary"),
     found.hits.length ? `${number}, ${order}.` : "No memory was found.",
