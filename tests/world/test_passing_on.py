@@ -196,6 +196,16 @@ class TestBroughtBack(PassingOn):
         )
         assert "Tom whispers" not in question
 
+    def test_a_plan_to_bring_it_later_does_not_take_the_place_of_the_errand(self):
+        self.asked_for_tom()
+        self.brought_back(
+            "> plan in 20 minutes, Tom: whisper Tom what Ada says: not before Friday\n> done 1",
+            "> walk to Tom\nNot before Friday, she says.\n> done 1",
+        )
+        assert any("leave plan 1 open and write > wait for" in line for line in self.lines())
+        assert self.told(self.heard_by_tom) == ['Mira says to you, "Not before Friday, she says."']
+        assert not self.plans.current
+
     def test_a_later_question_shows_what_was_said_and_meant_and_no_steps(self):
         self.asked_for_tom()
         self.brought_back("> walk to Tom\nNot before Friday, she says.\n> done 1")

@@ -79,6 +79,8 @@ class CommitmentTools:
         seen: What the end of a plan is compared with. Set before a plan is ended.
         asked_back: The plans that were not ended, because the agent still carries what it got for
             them, each with that thing. The second time they are ended.
+        to_bring: The plans whose answer the agent meant to bring by another plan, which was
+            refused, each with the name of whom it is for. They are not ended in the same answer.
     """
 
     def __init__(self, memory: MemoryComponent, books: Books, services: Runtime) -> None:
@@ -86,6 +88,7 @@ class CommitmentTools:
         self.in_reach: tuple[Person, ...] = ()
         self.seen = Seen()
         self.asked_back: dict[int, str] = {}
+        self.to_bring: dict[int, str] = {}
         self._memory = memory
         self._books = books
         self._services = services
@@ -121,6 +124,7 @@ class CommitmentTools:
         place: str,
         *,
         act: int,
+        known: Known,
         witnesses: tuple[PersonId, ...] | None,
         aloud: Aloud | None,
         people: Iterable[Person],
@@ -130,16 +134,22 @@ class CommitmentTools:
 
         Args:
             act: The number of the memory of this act.
+            known: The plans that its prompt showed.
             witnesses: Who else may know of it; None for everybody.
             aloud: What was said aloud that asks for it; None for nothing.
             people: Everybody whom the agent knows. The plan may name them, and who is in reach.
             appointments: The invitations, one of which it may answer.
+
+        Raises:
+            NoteRefused: It says nothing to do, stands already, or would keep an answer from whom
+                it is for.
         """
         now = self._services.clock.now().astimezone()
         people = [*people, *self.in_reach]
         plan = replace(read_plan(command.words, now, self.places, people, place), since=act)
         if witnesses is not None:
             plan = replace(plan, private=frozenset(witnesses))
+            self._check_sender(plan, known.plan)
             asked = [aloud] if aloud is not None else self._asked_aloud_by(plan.whom, witnesses)
             explained = (plan.with_aloud(each, people) for each in asked)
             plan = next((each for each in explained if each.aloud is not None), plan)
@@ -150,6 +160,29 @@ class CommitmentTools:
         if made in before:
             raise NoteRefused(f"That stands already as your plan {made.number}: {made.told}")
         return f"{results.PLANNED}{made.told}"
+
+    def _check_sender(self, plan: Plan, carried_out: int) -> None:
+        """Refuse a plan to bring an answer to who has sent the agent, if nobody may know of it.
+
+        The answer was whispered, so the new plan would be known to nobody, and nobody could allow
+        that it is told. The plan with which the agent was sent still has its way back.
+
+        Args:
+            plan: The new plan.
+            carried_out: The number of the plan that is the reason for the answer; 0 for none.
+
+        Raises:
+            NoteRefused: It is such a plan.
+        """
+        open_plans = self._books.plans.current
+        sent = next((each for each in open_plans if each.number == carried_out), None)
+        if plan.private or plan.whom is None or sent is None:
+            return
+        if plan.whom.id in (sent.private or ()):
+            self.to_bring[sent.number] = plan.whom.name
+            told = f"{plan.whom.name} could not be told what was whispered to you for another plan"
+            cure = f"leave plan {sent.number} open and write > wait for {plan.whom.name}"
+            raise NoteRefused(told, cure)
 
     def _asked_aloud_by(self, whom: Person | None, witnesses: Collection[PersonId]) -> list[Aloud]:
         """Return the last open words of a plan's person, the newest first.
@@ -187,6 +220,8 @@ class CommitmentTools:
                 insists, the plan is done.
         """
         plan = self._plan_to_end(command.words, known)
+        if whom := self.to_bring.pop(plan.number, ""):
+            raise NoteRefused(f"{whom} is still to be told", f"> wait for {whom}, or go there")
         carries = self.seen.still_carried(plan) if plan.number not in self.asked_back else ""
         if carries and known.has_plan(plan):
             self.asked_back[plan.number] = carries

@@ -177,7 +177,7 @@ class MemoryTools:
             KnownVerb.REMEMBER: notes.remember,
             KnownVerb.PROMISE: partial(commit.promise, to=to, act=own, aloud=aloud),
             KnownVerb.KEPT: partial(commit.kept, known=known),
-            KnownVerb.PLAN: partial(plan, act=act, witnesses=witnesses, aloud=aloud),
+            KnownVerb.PLAN: partial(plan, act=act, known=known, witnesses=witnesses, aloud=aloud),
             KnownVerb.DONE: partial(commit.done, known=known),
             KnownVerb.CANCEL: partial(commit.cancel, known=known),
             KnownVerb.AGREE: answer,
