@@ -100,8 +100,15 @@ class TestQuestions(WebWorld):
         self.ask("My brother Edwin mends nets in Ostrey.", "> say Does he?")
         self.ask("Where is he?", "> say In Ostrey, mending nets.")
         said = self.page("ask/said", agent=self.mira.id, words="Ostrey")
-        assert "<dt>Has its words from</dt><dd><bdi>" in said
+        assert "<dt>Has words from</dt><dd><bdi>" in said
         assert "My brother Edwin mends nets in Ostrey." in said.replace("&quot;", '"')
+
+    def test_own_words_that_the_newest_line_rests_on_say_who_spoke(self):
+        self.ask("What is in the attic?", "> say Seven copper kettles hang in the attic.")
+        self.ask("What hangs there?", "> say Seven copper kettles, as I said.")
+        said = self.page("ask/said", agent=self.mira.id, words="as I said")
+        told = "<dt>Has words from</dt><dd><bdi>Mira says to Tom, &quot;Seven copper kettles hang"
+        assert told in said
 
     def test_the_newest_line_says_what_nobody_told_her(self):
         self.char1.execute_cmd("whisper Ada = I tune violins and pianos.")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keepsake.agent.why import Why
 from keepsake.archive.log import Archive
-from keepsake.happening import shown_speech
+from keepsake.happening import own_deed_of, shown_speech
 from keepsake.regular_files import read_text
 from keepsake.web.questions.grounds import Elsewhere, Ground, elsewhere, grounds_of
 from keepsake.web.remembered import TEXTS
@@ -72,7 +72,15 @@ def grounds(
     texts = {str(each): TEXTS.of(folder / "archive") for each, _, folder in own_first}
     found = elsewhere(why, texts, missing) if missing else None
     names = {str(each): (each, name) for each, name, _ in folders}
-    return Grounds(lines, found, names[found.agent] if found else (0, ""))
+    told = [_as_told(each, why.agent) for each in lines]
+    return Grounds(told, found, names[found.agent] if found else (0, ""))
+
+
+def _as_told(ground: Ground, agent: str) -> Ground:
+    """Return a line as somebody else would tell it: an agent's own words say who spoke."""
+    if ground.memory is None:
+        return ground
+    return replace(ground, text=own_deed_of(ground.memory.what, agent) or ground.memory.text)
 
 
 def _rules(folder: Path) -> str:

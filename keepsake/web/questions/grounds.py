@@ -2,7 +2,9 @@
 
 A prompt has a hundred lines, and the model does not say by which it went. But what an act says and
 only one line of the prompt has, it has from there. A word counts the more, the fewer lines have it.
-What stands nowhere in the prompt and another agent heard is found there.
+A single word only counts in a line on which the act is known to rest, and if that line hardly has
+it by chance: *sorry* is in many. What stands nowhere in the prompt and another agent heard is found
+there.
 """
 
 from __future__ import annotations
@@ -58,10 +60,15 @@ class _Line:
     summary: bool = False
     known: bool = False
 
+    @property
+    def said(self) -> str:
+        """What it says, without who says it, if somebody does."""
+        memory = self.memory
+        return memory.words or memory.line if memory else self.text
+
     def shared(self, content: Content) -> frozenset[str]:
         """Return the telling words of an act that it has."""
-        memory = self.memory
-        return content.shared(memory.words or memory.line if memory else self.text)
+        return content.shared(self.said)
 
 
 def grounds_of(
@@ -82,12 +89,31 @@ def grounds_of(
     content = Content(matter_of(why.act), Rarity())
     wanted = _own_words(why, content)
     lines = [*_lines(archive, why, prompt, rules)]
-    has = {each: each.shared(content) & wanted.keys() for each in lines}
-    counts = Counter(part for parts in has.values() for part in parts)
+    shared = {each: each.shared(content) & wanted.keys() for each in lines}
+    counts = Counter(part for parts in shared.values() for part in parts)
+    has = _without_chance(shared, content, Rarity(counts, len(lines)))
     answered = content.shared(why.cause.words or why.cause.text) if why.cause else frozenset[str]()
     missing = [word for part, word in wanted.items() if not counts[part] and part not in answered]
     bits = {part: log2((len(lines) + 1) / count) for part, count in counts.items()}
     return [*_best(wanted, has, bits)], missing
+
+
+def _without_chance(
+    shared: Mapping[_Line, frozenset[str]], content: Content, rarity: Rarity
+) -> Mapping[_Line, frozenset[str]]:
+    """Return which words of an act each line has, none where a known line has one by chance."""
+    among = sum(each.known for each in shared)
+    of_prompt = Content(content.text, rarity, content.language)
+
+    def by_chance(line: _Line, parts: frozenset[str]) -> bool:
+        if not line.known or len(parts) >= _TOGETHER:
+            return False
+        return not of_prompt.is_said_in(line.said, among, linked=True)
+
+    return {
+        each: frozenset[str]() if by_chance(each, parts) else parts
+        for each, parts in shared.items()
+    }
 
 
 def _best(

@@ -62,6 +62,15 @@ def test_a_single_word_is_shared_by_chance_unless_the_act_rests_on_the_line(vill
     assert grounds(village, "Somebody eats well.", rests_on=(2,)) == [2]
 
 
+def test_an_act_does_not_rest_on_a_line_for_a_word_that_many_lines_have(village):
+    last = village.said("Bram", "Sorry, I'll be back soon.", "Mira")["Mira"]
+    more = [f"Sorry, no room {n} is free." for n in range(8)]
+    prompt = prompt_of(village, *more, "Sorry, I'll be back soon.")
+    words = "It went up safe; I'm sorry I kept the ribbon on."
+    act = replace(why(village, words, rests_on=(last,)), window=(1, last))
+    assert grounds_of(village.archives["Mira"], act, prompt, RULES)[0] == []
+
+
 def test_what_the_prompt_did_not_have_is_none_of_its_lines(village):
     assert grounds(village, "Eleven kilometres from Zierikzee.", prompt="Hello.") == []
     assert grounds(village, "Eleven kilometres from Zierikzee.", prompt=" ") == []
