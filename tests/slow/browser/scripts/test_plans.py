@@ -42,7 +42,8 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
             {"what": "sail", "at": "2026-05-01T14:00:00+00:00", "place": "The Quay", "memory": 5},
             {"what": "swim", "at": "2026-05-01T09:00:00+00:00", "state": "doing", "whom": "Ann"},
             {"what": "count", "at": "2026-05-01T09:55:00+00:00"},
-            {"what": "sleep", "line": "12:00: sleep", "state": "missed", "why": "late"},
+            {"what": "sleep", "line": "12:00: sleep", "state": "missed", "why": "late"}
+            | {"cause": asked, "memory": 8},
         ],
     )
     expect(page.locator(".agenda h3")).to_have_text(
@@ -70,7 +71,7 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
     expect(page.locator(".agenda li.whisper")).to_have_count(2)
     page.get_by_text("Plans that have ended").click()
     expect(page.get_by_role("list", name="Plans that have ended")).to_have_text(
-        "12:00: sleepmissed: late"
+        '12:00: sleepmissed: latebecause Tom says, "Bake me a <b>pie</b>." 09:00:00 · memory 7'
     )
 
 
@@ -188,6 +189,7 @@ def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
 def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     plan = {"id": 1, "agent": "Mira", "line": "", "waits_for": "", "place": "", "whom": ""}
     plan |= {"at": None, "state": "open", "begun": False, "why": "", "memory": 0, "private": False}
+    asked = {**ACT, "form": "speech", "source": "Tom", "number": 7}
     hour = 3_600_000
     at = page.evaluate(f"new Date(Date.now() + 2 * {hour} + 60000).toISOString()")
     late = page.evaluate("new Date(Date.now() - 600000).toISOString()")
@@ -197,7 +199,8 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         {**plan, "number": 3, "what": "say no", "waits_for": "when Joss comes"},
         {**plan, "number": 4, "what": "bake", "place": "The Kettle"},
         {**plan, "number": 5, "what": "sing", "at": at, "state": "done"},
-        {**plan, "number": 6, "what": "sleep", "state": "missed", "why": "it was late"},
+        {**plan, "number": 6, "what": "sleep", "state": "missed", "why": "it was late"}
+        | {"cause": asked},
     ]
     serve(page, "plans?ended=true", plans)
     page.evaluate(
@@ -229,4 +232,6 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     expect(later).to_contain_text("in private")
     # Done before its time: nothing was kept at that hour.
     expect(page.locator("tr", has_text="sing").locator(".badge")).to_have_text("done")
-    expect(page.locator("tr", has_text="sleep")).to_contain_text("missedit was late")
+    expect(page.locator("tr", has_text="sleep")).to_contain_text(
+        re.compile("Tom .*missedit was late")
+    )
