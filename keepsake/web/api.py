@@ -27,6 +27,8 @@ from keepsake.errors import KeepsakeError
 from keepsake.web import access, actions, editing, history, searching, world
 from keepsake.web.access import UNKNOWN_ADDRESS, acts, refused
 from keepsake.web.agent import api as agent_api
+from keepsake.web.agent.plan_causes import with_causes_of_all
+from keepsake.web.agent.shapes import OwnPlan
 from keepsake.web.fact_shapes import FactView, MapView, PastView
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import warm
@@ -35,7 +37,7 @@ from keepsake.web.people import api as people_api
 from keepsake.web.programs import api as tokens_api
 from keepsake.web.programs.tokens import PER_MINUTE
 from keepsake.web.searching import By, MemoryFilter
-from keepsake.web.shapes import LARGEST, NewEvents, Overview, PlanRow, SearchView, answers
+from keepsake.web.shapes import LARGEST, NewEvents, Overview, SearchView, answers
 from keepsake.web.watching import watching
 
 _ABOUT = (
@@ -171,13 +173,13 @@ def map_of_world(request: HttpRequest) -> MapView:
     return world.map_of_world()
 
 
-@api.get("/plans", response=answers(list[PlanRow]))
-def plans(request: HttpRequest, ended: bool = False) -> list[PlanRow]:
+@api.get("/plans", response=answers(list[OwnPlan]))
+def plans(request: HttpRequest, ended: bool = False) -> list[OwnPlan]:
     """What all agents mean to do: plans with a time first, the next one first of all.
 
     With ``ended`` also the last plans of each that have ended, the one that was due last first.
     """
-    return world.plans(ended=ended)
+    return with_causes_of_all(world.plans(ended=ended), world.folders())
 
 
 @api.get("/past", response=answers(PastView))

@@ -326,7 +326,10 @@ class TestQuestions(WebWorld):
         assert plan["cause"]["what"]["words"] == "Would you bake me a pie tomorrow?"
         self.ask("Never mind the pie.", "> cancel bake a pie: nobody wants it")
         (ended,) = self.get(self.of_mira("/plans"))
-        assert (ended["state"], ended["cause"]) == ("dropped", None)
+        assert ended["state"] == "dropped"
+        assert ended["cause"]["what"]["words"] == "Would you bake me a pie tomorrow?"
+        (listed,) = self.get("/plans", ended="true")
+        assert listed == ended
 
     def test_a_plan_whose_time_has_come_is_due_until_it_ends(self):
         noon = datetime(2026, 5, 9, 12).astimezone()

@@ -1,13 +1,14 @@
-"""Why an agent has its plans: who asked for them, and when.
+"""Why agents have their plans: who asked for them, and when.
 
 Runs in a view's thread, because it reads the archive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 
-from keepsake.agent.why import set_off_by
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.web.agent.shapes import OwnPlan
@@ -16,19 +17,47 @@ from keepsake.web.shapes import PlanRow
 
 
 def with_causes(rows: Sequence[PlanRow], archive: Archive) -> list[OwnPlan]:
-    """Return plans with what led to those that have not ended; ``archive``: the agent's."""
-    open_rows = (each for each in rows if not each.state.has_ended)
-    memories = archive.read_each(each.memory for each in open_rows if each.memory)
+    """Return plans with what led to them, also to those that ended; ``archive``: the agent's.
+
+    The archive is read twice, however many plans there are: all that rest on a memory, then all
+    that those memories rest on.
+    """
+    memories = archive.read_each(each.memory for each in rows if each.memory)
+    own = (each.rests_on for each in memories.values() if each.is_own)
+    before = archive.read_each(chain.from_iterable(own))
     words = words_in_archive(archive)
     found = []
     for row in rows:
-        memory = None if row.state.has_ended else memories.get(row.memory)
-        cause = memory and _cause_of(memory, archive)
+        memory = memories.get(row.memory)
+        cause = next(_causes_of(memory, before), None) if memory else None
         view = view_of(cause, words) if cause else None
         found.append(OwnPlan(**row.model_dump(), cause=view))
     return found
 
 
-def _cause_of(memory: Memory, archive: Archive) -> Memory | None:
-    """Return what led to a plan: its memory, or what that answers if it is the agent's own act."""
-    return set_off_by(archive, memory) if memory.is_own else memory
+def with_causes_of_all(
+    rows: Sequence[PlanRow], agents: Iterable[tuple[int, str, Path]]
+) -> list[OwnPlan]:
+    """Return plans of several agents with what led to them, in their order.
+
+    Args:
+        rows: The plans.
+        agents: Number, name and folder of each agent; plans of others are left out.
+    """
+    folders = {number: folder for number, _, folder in agents}
+    plans = dict[int, Iterator[OwnPlan]]()
+    for number in {each.id for each in rows} & folders.keys():
+        archive = Archive(folders[number] / "archive", read_only=True)
+        plans[number] = iter(with_causes([each for each in rows if each.id == number], archive))
+    return [next(plans[each.id]) for each in rows if each.id in plans]
+
+
+def _causes_of(memory: Memory, before: dict[int, Memory]) -> Iterator[Memory]:
+    """Yield what led to a plan, the newest first: its memory, or what its own act rests on."""
+    if not memory.is_own:
+        yield memory
+        return
+    for number in sorted(memory.rests_on, reverse=True):
+        each = before.get(number)
+        if each is not None and not each.is_own:
+            yield each

@@ -40,7 +40,7 @@ class OwnPlan(PlanRow):
     """A plan of an agent, with why it was made."""
 
     cause: MemoryView | None
-    """What somebody said or did that led to it; null if that is not known, or if it has ended."""
+    """What somebody said or did that led to it; null if that is not known."""
 
 
 class DateView(Shape):

@@ -160,7 +160,12 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
 def test_who_knew_it_is_counted_as_of_the_time_of_the_scrubber(page: Page, world: WatchedWorld):
     page.goto("/agents/fact?q=Edwin")
     expect(page.locator("#summary")).to_contain_text("1 agent has heard it")
-    expect(page.locator("#knowers li").first).to_contain_text("First told")
+    row = page.locator("#knowers li").first
+    expect(row).to_contain_text("First told")
+    # Its words follow the colon in the same line.
+    words = row.locator(".first")
+    shown = "(words) => (words.hidden = false, getComputedStyle(words).display)"
+    assert words.evaluate(shown) == "inline"
     page.locator("#scrubber input").press("Home")
     expect(page.locator("#summary")).to_have_text("0 tellings; 0 agents have heard it.")
 

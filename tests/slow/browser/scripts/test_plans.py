@@ -42,7 +42,8 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
             {"what": "sail", "at": "2026-05-01T14:00:00+00:00", "place": "The Quay", "memory": 5},
             {"what": "swim", "at": "2026-05-01T09:00:00+00:00", "state": "doing", "whom": "Ann"},
             {"what": "count", "at": "2026-05-01T09:55:00+00:00"},
-            {"what": "sleep", "line": "12:00: sleep", "state": "missed", "why": "late"},
+            {"what": "sleep", "line": "12:00: sleep", "state": "missed", "why": "late"}
+            | {"cause": asked, "memory": 8},
         ],
     )
     expect(page.locator(".agenda h3")).to_have_text(
@@ -70,7 +71,7 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
     expect(page.locator(".agenda li.whisper")).to_have_count(2)
     page.get_by_text("Plans that have ended").click()
     expect(page.get_by_role("list", name="Plans that have ended")).to_have_text(
-        "12:00: sleepmissed: late"
+        '12:00: sleepmissed: latebecause Tom says, "Bake me a <b>pie</b>." 09:00:00 · memory 7'
     )
 
 
@@ -95,7 +96,7 @@ def test_hours_before_what_is_next_of_which_nothing_is_known_are_named(page: Pag
     show_day(page, day)
     first = page.locator("main > p").first
     expect(first).to_have_text(
-        "Next: usually at 06:00, in 18 h, sweeps (from 20:00 until then nothing is known)"
+        "Next: usually at 06:00, in 18 h, sweeps (nothing is known from 20:00 until then)"
     )
     page.locator("main").evaluate("(main) => main.replaceChildren()")
     show_day(page, {**day, "next": part(1, 20, 21, "sweeps")})
@@ -119,7 +120,7 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     day = {"usual": "9-20: bakes", "now": bakes, "next": rest, "dates": dates}
     show_day(page, {**day, "place": "The Quay", "due": []})
     lines = page.locator("main > p")
-    weather = "if no rain, as the almanac says"
+    weather = "if the almanac says no rain"
     expect(lines.first).to_have_text(f"Next: usually at 20:00, in 8 h, at The Quay: digs {weather}")
     # Where it is, is known; what it does is a habit.
     usually = "Here now: The Quay. Usually until 20:00: at The Kettle: bakes"
@@ -131,8 +132,8 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     expect(rows).to_have_text(
         [
             re.compile("09:00 – 20:00.*The Kettle.*bakes"),  # what is past is not shown
-            re.compile("20:00 – 21:00.*The Quay.*digs if no rain, as the almanac says"),
-            re.compile("08:00 – 10:00.*sells pies if market day, as the almanac says"),
+            re.compile("20:00 – 21:00.*The Quay.*digs if the almanac says no rain"),
+            re.compile("08:00 – 10:00.*sells pies if the almanac says market day"),
             re.compile("15:00.*with Tom.*plan, in private.*show the ladle"),
         ]
     )
@@ -188,6 +189,7 @@ def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
 def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     plan = {"id": 1, "agent": "Mira", "line": "", "waits_for": "", "place": "", "whom": ""}
     plan |= {"at": None, "state": "open", "begun": False, "why": "", "memory": 0, "private": False}
+    asked = {**ACT, "form": "speech", "source": "Tom", "number": 7}
     hour = 3_600_000
     at = page.evaluate(f"new Date(Date.now() + 2 * {hour} + 60000).toISOString()")
     late = page.evaluate("new Date(Date.now() - 600000).toISOString()")
@@ -197,7 +199,8 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         {**plan, "number": 3, "what": "say no", "waits_for": "when Joss comes"},
         {**plan, "number": 4, "what": "bake", "place": "The Kettle"},
         {**plan, "number": 5, "what": "sing", "at": at, "state": "done"},
-        {**plan, "number": 6, "what": "sleep", "state": "missed", "why": "it was late"},
+        {**plan, "number": 6, "what": "sleep", "state": "missed", "why": "it was late"}
+        | {"cause": asked},
     ]
     serve(page, "plans?ended=true", plans)
     page.evaluate(
@@ -229,4 +232,6 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     expect(later).to_contain_text("in private")
     # Done before its time: nothing was kept at that hour.
     expect(page.locator("tr", has_text="sing").locator(".badge")).to_have_text("done")
-    expect(page.locator("tr", has_text="sleep")).to_contain_text("missedit was late")
+    expect(page.locator("tr", has_text="sleep")).to_contain_text(
+        re.compile("Tom .*missedit was late")
+    )

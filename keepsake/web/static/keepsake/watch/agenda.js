@@ -125,7 +125,7 @@ function whenWords({ at, state }, now) {
 }
 
 /** Who asked for it and when, with the way there. */
-function because({ cause, memory }) {
+export function because({ cause, memory }) {
   if (cause)
     return el(
       "small",

@@ -51,8 +51,7 @@ export function dayTables({ usual, dates }, at = Date.now()) {
 function unknown(now, next, at) {
   const from = Math.max(now ? Date.parse(now.until) : at, at);
   if (Date.parse(next.since) - from < LEAST) return null;
-  const since = now ? `from ${clock(now.until)} ` : "";
-  return el("small", {}, ` (${since}until then nothing is known)`);
+  return el("small", {}, ` (nothing is known ${now ? `from ${clock(now.until)} ` : ""}until then)`);
 }
 
 /** The part of a day that a line of its own shows, after the words that lead to it. */
@@ -154,10 +153,10 @@ function planWords({ since, begun, private: hidden }, at) {
 
 /** What it does, and on what that depends. */
 function does({ does: deeds, only_if: given, unless }) {
-  const only = given.length ? given.join(" and ") : unless.map((each) => `no ${each}`).join(", ");
+  const only = given.length ? given.join(" and ") : unless.map((each) => `no ${each}`).join(" and ");
   return [
     el("bdi", {}, deeds.join("; then ")),
-    only ? [" ", el("span", { class: "flag" }, `if ${only}, as the almanac says`)] : null,
+    only ? [" ", el("span", { class: "flag" }, `if the almanac says ${only}`)] : null,
   ];
 }
 

@@ -1,9 +1,9 @@
 /* The section "Plans" of an agent's page: what it will do by time, its usual hours, and the plans that have ended. */
 
-import { agenda, MARKS } from "./agenda.js";
+import { agenda, because, MARKS } from "./agenda.js";
 import { get } from "./api.js";
 import { dayLines, dayTables } from "./day.js";
-import { count, el, fill } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { fileEditor } from "./editor.js";
 import { PlanState } from "./kinds.js";
 
@@ -57,20 +57,15 @@ function promised(pages) {
   );
 }
 
-/** A plan that has ended, in a line. */
-function past({ line, state, why, memory, private: hidden }) {
+/** A plan that has ended, in a line, and below it who asked for it. */
+function past(plan) {
+  const { line, state, why, private: hidden } = plan;
   return el(
     "li",
-    { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
+    { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
     hidden ? el("span", { class: "flag" }, "in private") : null,
     el("bdi", {}, line),
     el("span", { class: "badge" }, why ? `${MARKS[state]}: ${why}` : MARKS[state]),
-    memory
-      ? el(
-          "a",
-          { class: "where", href: `#memory/${memory}`, "data-opens": true },
-          `memory ${count(memory)}`,
-        )
-      : null,
+    because(plan),
   );
 }

@@ -13,7 +13,7 @@ import {
   seconds,
   time,
 } from "./dom.js";
-import { PlanState } from "./kinds.js";
+import { HappeningKind, PlanState } from "./kinds.js";
 
 /** Plans change rarely, and each answer reads the books of all agents. */
 const POLL = 15000;
@@ -37,7 +37,7 @@ const PARTS = [
   ["At any time", ({ at, waits_for: waits, state }) => !at && !waits && !(state in ENDED)],
   ["Ended lately", ({ state }) => state in ENDED],
 ];
-const HEADS = ["Who", "When", "Plan", "Where", "With", "State"];
+const HEADS = ["Who", "When", "Plan", "Where", "With", "Asked by", "State"];
 
 /** Whether the time of a plan has come, and it has not ended. */
 function isDue({ at, state }) {
@@ -78,8 +78,8 @@ function draw() {
 }
 
 /** Everything of a plan that can be searched. */
-function words({ agent, line, place, whom, state, why }) {
-  return [agent, line, place, whom, STATES[state], why].join(" ");
+function words({ agent, line, place, whom, state, why, cause }) {
+  return [agent, line, place, whom, cause?.source, STATES[state], why].join(" ");
 }
 
 function summary(shown) {
@@ -155,6 +155,7 @@ function row(plan) {
     ),
     el("td", {}, place && el("bdi", {}, place)),
     el("td", {}, whom ? personLink(whom) : null),
+    el("td", {}, askedBy(plan)),
     el(
       "td",
       {},
@@ -162,6 +163,16 @@ function row(plan) {
       why ? el("small", { class: "why", dir: "auto" }, why) : null,
     ),
   );
+}
+
+/** Who said what led to a plan, and when, with the way to the words; empty if nobody said anything. */
+function askedBy({ id, cause }) {
+  if (!cause?.source || cause.form !== HappeningKind.SPEECH) return null;
+  return [
+    personLink(cause.source, { key: cause.source_id }),
+    " ",
+    el("a", { class: "where", href: `/agents/${id}/#memory/${cause.number}` }, time(cause.time)),
+  ];
 }
 
 /** How far away the time of an open plan is. */
