@@ -90,7 +90,13 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
 ) -> None:
     summary = {"tier": "recent", "first": 1, "last": 2, "text": "Tom sang.", "model": "m"}
     summary |= {"tokens_before": 9, "tokens_after": 3, "time": "2026-04-30T23:00:00+00:00"}
-    then = {"number": 3, "window_first": 3, "window": [{**ACT, "number": 3}], "compaction": 1}
+    then = {"number": 3, "window_first": 3, "compaction": 1}
+    results = [("plan", "You mean to: sail"), ("look", "The Inn")]
+    then["window"] = [{**ACT, "number": 3}] + [
+        {**ACT, "kind": "perception", "form": "result", "text": text}
+        | {"what": {"kind": "result", "verb": verb, "text": text}, "number": number}
+        for number, (verb, text) in enumerate(results, 4)
+    ]
     then |= {"time": "2026-04-30T23:59:01+00:00", "place": "The Inn", "longterm": None}
     then |= {"recent": summary, "since": summary["time"]}
     plan = {"number": 1, "line": "<b>sail</b>", "state": "doing", "private": True, "what": ""}
@@ -113,6 +119,10 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
     expect(page.get_by_role("list", name="Plans and promises of then").locator("li")).to_have_text(
         ["in private<b>sail</b>begun", "You promised Tom: soupmemory 2"]
     )
+    came = main.locator("details", has_text="What came of its own words and deeds: 1")
+    expect(came).to_contain_text("You mean to: sail")
+    seen = main.locator("details", has_text="Comings, goings and gestures: 1")
+    expect(seen).to_contain_text("The Inn")
 
 
 def test_a_time_before_the_world_changed_its_zone_is_by_the_clock_of_then(page: Page) -> None:

@@ -4,7 +4,7 @@ import { act, actButton, builders, get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
 import { Kept, MemoryKind, SummaryAuthor, Tier } from "./kinds.js";
-import { isPassing, memoriesFold, passingFold, TIERS, writtenAt } from "./memories.js";
+import { isOutcome, isPassing, memoriesFold, passingFold, TIERS, writtenAt } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
 import { stillHeld } from "./elsewhere.js";
 import { sentence } from "./sentences.js";
@@ -368,7 +368,8 @@ const SORTS = {
 
 function sortOf(each) {
   if (passing(each)) return "passing";
-  return each.memory?.kind === MemoryKind.ACT ? "own" : "others";
+  const { memory } = each;
+  return memory && (memory.kind === MemoryKind.ACT || isOutcome(memory)) ? "own" : "others";
 }
 
 /** Of what sorts lost memories are, after a colon; empty if all are of one. */

@@ -5,7 +5,7 @@ import { ZONE } from "./clock.js";
 import { tallyOf } from "./compactions.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
 import { MemoryOp, PlanState, Tier } from "./kinds.js";
-import { isPassing, memoriesFold, memoryRows, passingFold, summaryFold } from "./memories.js";
+import { isOutcome, isPassing, memoriesFold, memoryRows, passingFold, summaryFold } from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
 
 const PAGE = 50;
@@ -105,7 +105,8 @@ function meant({ plans, promises }) {
 /** The end of the window of then, the newest first: what people said and did; the rest is folded. */
 function newest(id, { number, window_first: first, window }) {
   const rows = (some) => memoryRows(some, { ids: true, mark: number });
-  const told = window.filter((each) => !isPassing(each)).toReversed();
+  const told = window.filter((each) => !isPassing(each) && !isOutcome(each)).toReversed();
+  const came = window.filter(isOutcome).toReversed();
   const seen = window.filter(isPassing).toReversed();
   const more = told.slice(TOLD);
   const earlier = (window[0]?.number ?? first) - 1;
@@ -120,6 +121,7 @@ function newest(id, { number, window_first: first, window }) {
           el("ol", { class: "memories" }, rows(more)),
         )
       : null,
+    passingFold(rows(came), came.length, "What came of its own words and deeds"),
     passingFold(rows(seen), seen.length),
     earlier >= first ? memoriesFold(id, first, earlier) : null,
   ];
