@@ -123,6 +123,24 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
     expect(came).to_contain_text("You mean to: sail")
     seen = main.locator("details", has_text="Comings, goings and gestures: 1")
     expect(seen).to_contain_text("The Inn")
+    expect(main).not_to_contain_text("none yet")
+
+
+def test_a_time_before_the_first_summary_says_that_there_was_none_and_when_it_came(
+    page: Page,
+) -> None:
+    then = {"number": 3, "window_first": 1, "window": [], "compaction": 0, "place": ""}
+    then |= {"time": "2026-05-01T00:10:00+00:00", "plans": [], "promises": []}
+    tiers = {"first": 1, "total": 4, "longterm": None, "recent": None, "window_first": 1}
+    came = [1777594800, "compaction", 1, 1, 0, 2]  # 02:20 by the world's clock
+    past = {"id": 1, "agent": "Mira", "moves": [], "changes": 0, "tiers": [came]}
+    serve(page, "agents/1/tiers", {**tiers, "window_tokens": 9, "compaction": 1})
+    serve(page, "agents/1/past", {**past, "counts": [[1777593000, 1], [1777594000, 4]]})
+    serve(page, "agents/1/as-of?*", {**then, "longterm": None, "recent": None, "since": None})
+    show(page, "tiers", "Tiers", "@m3")
+    expect(page.locator("main")).to_contain_text(
+        re.compile(r"Short-term summary: none yet \(the first came at .*02:20.*\)\.")
+    )
 
 
 def test_a_time_before_the_world_changed_its_zone_is_by_the_clock_of_then(page: Page) -> None:

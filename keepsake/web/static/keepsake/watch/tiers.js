@@ -5,7 +5,15 @@ import { ZONE } from "./clock.js";
 import { tallyOf } from "./compactions.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
 import { MemoryOp, PlanState, Tier } from "./kinds.js";
-import { isOutcome, isPassing, memoriesFold, memoryRows, passingFold, summaryFold } from "./memories.js";
+import {
+  isOutcome,
+  isPassing,
+  memoriesFold,
+  memoryRows,
+  passingFold,
+  summaryFold,
+  TIERS,
+} from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
 
 const PAGE = 50;
@@ -73,6 +81,13 @@ function became(id, { compaction, recent }) {
   return line;
 }
 
+/** That there was no short-term summary yet, and when the first came: `first`, in seconds since 1970; null if it was there. */
+function noSummary({ recent, time: iso }, first) {
+  if (recent || first * 1000 <= Date.parse(iso)) return null;
+  const since = first ? [" (the first came at ", time(new Date(first * 1000).toISOString()), ")"] : "";
+  return el("p", { class: "dim" }, `${TIERS[Tier.RECENT]}: none yet`, since, ".");
+}
+
 /** What it meant to do then: its open plans and promises. */
 function meant({ plans, promises }) {
   if (!plans.length && !promises.length)
@@ -137,6 +152,7 @@ function moment(at) {
 export class Tiers {
   #tiers = null;
   #first = 0; // seconds since 1970
+  #firstSummary = undefined; // when the first short-term summary came, in seconds since 1970
   #past = false; // whether an earlier time is shown
   #at = 0;
 
@@ -214,6 +230,7 @@ export class Tiers {
     ]);
     this.#tiers = tiers;
     this.newer.hidden = true;
+    this.#firstSummary = past.tiers.find(([, , , , longterm, recent]) => recent > longterm)?.[0];
     this.#draw(past);
   }
 
@@ -406,6 +423,7 @@ export class Tiers {
                 "div",
                 {},
                 meant(was),
+                noSummary(was, this.#firstSummary),
                 [recent, longterm].map((each) => each && summaryFold(this.id, each, was)),
               ),
             ),
