@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -80,7 +80,8 @@ def read_plan(
         if "," in place and (at := head.casefold().find(_bare(place).casefold())) >= 0:
             found = replace(found, where=place)
             head = f"{_AT_END.sub('', head[:at])},{head[at + len(_bare(place)) :]}"
-    for part in filter(None, (each.strip() for each in head.split(","))):
+    parts = [each.strip() for each in head.split(",") if each.strip()]
+    for part in parts if places else _with_place(parts, now, known):
         if here and not found.where and _bare(part).casefold() == _HERE:
             found = replace(found, where=here)
         else:
@@ -126,6 +127,20 @@ def _check_times(parts: Iterable[str], now: datetime) -> None:
     if part is not None:
         what = f"{shorten(part, 60)!r} is no day and hour of the calendar"
         raise NoteRefused(what, "Write them so: 2026-02-28 12:00, or tomorrow 12:00")
+
+
+def _with_place(parts: Sequence[str], now: datetime, known: dict[str, Person]) -> Sequence[str]:
+    """Return the parts of a line, the place among them marked as one, where no places are known.
+
+    The order of a line tells it: of what is no time, the place stands before the person.
+    """
+    no_times = [at for at, part in enumerate(parts) if not read_when(part, now)]
+    if len(no_times) < 2 or any(_AT.match(parts[at]) for at in no_times):
+        return parts
+    first = no_times[0]
+    if _WITH.match(parts[first]) or _people_in(_bare(parts[first]), known.values()):
+        return parts
+    return [*parts[:first], f"at {parts[first]}", *parts[first + 1 :]]
 
 
 def _is_condition(
@@ -198,13 +213,17 @@ def line_of(plan: Plan) -> str:
 
 
 def plan_of(
-    line: str, now: datetime, on_refused: Callable[[NoteRefused], None] = lambda _: None
+    line: str,
+    now: datetime,
+    on_refused: Callable[[NoteRefused], None] = lambda _: None,
+    people: Iterable[Person] = (),
 ) -> Plan | None:
     """Return the plan that a line of the file says; None if it is a person's own text.
 
     Args:
         now: The present time, with time zone, for a line that a person wrote.
         on_refused: Called with the reason why a line that looks like a plan is none.
+        people: Known people, whom a line that a person wrote may name.
     """
     match = _LINE.match(line)
     if match is None:
@@ -214,7 +233,7 @@ def plan_of(
     place = _OWN_PLACE.search(match["said"]) if match["number"] else None
     places = [place["where"]] if place else []
     try:
-        plan = read_plan(match["said"], now, places)
+        plan = read_plan(match["said"], now, places, () if match["number"] else people)
     except NoteRefused as refused:
         on_refused(refused)
         return None  # a line of a person's own

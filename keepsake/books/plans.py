@@ -31,6 +31,7 @@ from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plan_lines import LONGEST_PLAN, clean_reason, line_of, plan_of
 from keepsake.errors import NoteRefused
 from keepsake.events.values import Author, MemoryOp
+from keepsake.happening import Person
 from keepsake.language.perception import shorten
 from keepsake.logs import Subsystem, get_logger
 
@@ -51,6 +52,7 @@ class PlanBook(ListBook[Plan]):
         record: Appends a line to the archive; called after each change, in the thread that made
             it. It may raise, and then the file has the change and the archive has not.
         now: Returns the present time, for lines that a person wrote.
+        people: Returns the people whom such lines may name.
     """
 
     def __init__(
@@ -60,8 +62,10 @@ class PlanBook(ListBook[Plan]):
         *,
         record: Callable[[dict[str, Any]], None] = lambda _: None,
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+        people: Callable[[], Iterable[Person]] = tuple,
     ) -> None:
         self._now = now
+        self._people = people
         self._record = record
         self._told = set[str]()  # lines of which the log has said why they are no plans
         # The states that the archive has, by plan; None before they were read.
@@ -77,7 +81,7 @@ class PlanBook(ListBook[Plan]):
                 self._told.add(line)
                 log.warning(str(refused), path=self.path)
 
-        return plan_of(line, self._now(), tell)
+        return plan_of(line, self._now(), tell, self._people())
 
     @property
     def current(self) -> tuple[Plan, ...]:

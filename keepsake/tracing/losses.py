@@ -41,7 +41,7 @@ class Loss:
             gone or private, all of them. Telling words are all but stop words, and without the
             names of those who spoke.
         told: The sentences of the summaries that tell it, or perhaps tell it; empty if none does.
-        named: Those of the missing words that are names or numbers.
+        named: Those of the missing words that are names or figures.
     """
 
     memory: Memory
@@ -104,18 +104,17 @@ def _greatest_first(loss: Loss) -> tuple[int, int, int, int]:
 
 
 def _named_in(memory: Memory, missing: Sequence[str], owner: str) -> Iterator[str]:
-    """Yield the missing names and numbers that a memory tells, without those of who was there.
+    """Yield the missing names and figures that a memory tells, without those of who was there.
 
-    Nobody can guess them, so they are the greatest loss; and most small talk has none.
+    Nobody can guess them, so they are the greatest loss; and most small talk has none. It has many
+    numbers in words: "three of us", "eleven more".
     """
     told = told_in(_text_of(memory))
     language = language_of(told)
     there = {folded(word) for name in (owner, *people_of(memory)) for word in words(name)}
     names = {*map(folded, capitalised(told))} - there
-    numbers = {
-        folded(word) for part, word in parts_of(told, language) if any(map(str.isdigit, part))
-    }
-    yield from (word for word in missing if folded(word) in names | numbers)
+    figures = {folded(word) for _, word in parts_of(told, language) if any(map(str.isdigit, word))}
+    yield from (word for word in missing if folded(word) in names | figures)
 
 
 def _rank(memory: Memory) -> int:

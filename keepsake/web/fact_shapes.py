@@ -144,7 +144,7 @@ class LossView(Shape):
     told: str
     """The sentences of the summaries that tell it, or perhaps tell it; empty if none does."""
     named: tuple[str, ...]
-    """Those of the missing words that are names or numbers."""
+    """Those of the missing words that are names or figures."""
     elsewhere: tuple[ElsewhereView, ...]
     """Where else it stands, if it is gone; only of the 100 greatest losses."""
 

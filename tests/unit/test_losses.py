@@ -216,12 +216,13 @@ def test_what_others_told_is_a_greater_loss_than_own_words_and_deeds():
     assert [each.memory.number for each in found] == [3, 2, 1]
 
 
-def test_names_and_numbers_are_greater_losses_than_more_words():
+def test_names_and_figures_are_greater_losses_than_more_words():
     lines = (
         'Tom says, "The mud along the river is soft, deep, cold, black and very slippery."',
         'Tom says, "It drowned in 1962."',
         'Tom says, "My goat is called Liesbet. Have you seen Ann, Bram or Nell?"',
         'Tom says, "Tom is glad of Mira."',
+        'Tom says, "Three or eleven of us are wet."',
     )
     memories = [
         old_memory(n, NOON, MemoryKind.PERCEPTION, line, source="Tom")
@@ -229,7 +230,7 @@ def test_names_and_numbers_are_greater_losses_than_more_words():
     ]
     found = losses(made("Ann sails on Thursday."), memories, "Mira")
     named = {each.memory.number: each.named for each in found}
-    assert named == {1: (), 2: ("1962",), 3: ("Liesbet",), 4: ()}
+    assert named == {1: (), 2: ("1962",), 3: ("Liesbet",), 4: (), 5: ()}
     assert {each.memory.number for each in found[:2]} == {2, 3}
 
 

@@ -30,7 +30,7 @@ from keepsake.books.person_line import PersonLine
 from keepsake.books.person_page import same_person
 from keepsake.books.plans import PLANS, PlanBook
 from keepsake.events.types import MemoryChange
-from keepsake.happening import PersonId
+from keepsake.happening import Person, PersonId
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Clock, Tokens
 
@@ -112,6 +112,7 @@ class Shelf:
             owner(),
             record=self._record,
             now=lambda: clock.now().astimezone(),
+            people=lambda: [Person(each.name, each.key) for each in self.people.known.values()],
         )
         self.editor = BookEditor(
             folder,

@@ -13,6 +13,7 @@ from pathlib import Path
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import HappeningKind
 from keepsake.language.day_names import names_day
+from keepsake.tracing.content import told_in
 from keepsake.web.searching import MemoryFilter, NewestMemories
 
 MOST = 8
@@ -28,6 +29,8 @@ def said_of_tomorrow(
 ) -> Sequence[Memory]:
     """Return an agent's own words that name tomorrow, the newest first; blocks.
 
+    Words that only ask, which bind nobody, come last.
+
     Args:
         folder: The agent's.
         agent: Its name.
@@ -39,4 +42,4 @@ def said_of_tomorrow(
     newest = NewestMemories(folder / "archive", agent, (), wanted, MOST_BYTES)
     late = takewhile(lambda each: now - each.time < _WEEK, newest)
     named = (each for each in late if names_day(each.words, shown(each.time).date(), tomorrow))
-    return [*islice(named, MOST)]
+    return sorted(islice(named, MOST), key=lambda each: not told_in(each.words))

@@ -309,3 +309,28 @@ def test_a_state_that_a_person_edits_is_recorded(book):
     book.record_changes(lambda: ())
     assert [line["change"] for line in book.records] == ["made", "done"]
     assert book.records[-1]["id"] == plan.number
+
+
+@pytest.mark.parametrize(
+    ("line", "where", "whom", "what"),
+    [
+        ("tomorrow noon, the Quay, Anneke: show", "the Quay", ANNEKE, "show"),
+        ("tomorrow noon, the Quay, with Anneke: show", "the Quay", ANNEKE, "show"),
+        ("tomorrow noon, the Quay, Wim: show", "the Quay", Person("Wim"), "show"),
+        ("tomorrow noon, at the Quay, Anneke: show", "the Quay", ANNEKE, "show"),
+        ("tomorrow noon, Anneke: show", "", ANNEKE, "show"),
+        ("Anneke: show", "", ANNEKE, "show"),
+        ("Anneke, Joss: show", "", ANNEKE, "show, with Joss"),
+        ("with Wim, with Joss: show", "", Person("Wim"), "show, with Joss"),
+    ],
+)
+def test_a_line_by_hand_names_its_place_and_its_person_as_the_hint_does(
+    tmp_path, line, where, whom, what
+):
+    people = [ANNEKE, Person("Joss", "13-20261101090000")]
+    book = PlanBook(tmp_path / "plans.md", now=lambda: NOW, people=lambda: people)
+    book.path.write_text(f"- [ ] {line}\n")
+    (plan,) = book.adopt()
+    assert (plan.where, plan.whom, plan.what) == (where, whom, what)
+    (again,) = book.items
+    assert (again.where, again.whom, again.what) == (where, whom, what)

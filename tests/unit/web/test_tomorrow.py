@@ -39,7 +39,12 @@ def test_its_own_words_of_today_that_name_tomorrow_are_found_the_newest_first(tm
     now = datetime(2026, 11, 29, 12, tzinfo=UTC)
     archive = Archive(tmp_path / "archive")
     tom = Person("Tom", "t")
-    words = ("I bake tomorrow.", "Tomorrow I rest.", "Good night.", "I sail tomorrow.")
+    words = (
+        "I bake tomorrow.",
+        "Tomorrow I rest.",
+        "Must I wait for tomorrow?",
+        "I sail tomorrow.",
+    )
     for number, said in enumerate(words, 1):
         speaker = tom if number == len(words) else ME
         told = Speech(speaker=speaker, words=said)
@@ -48,4 +53,4 @@ def test_its_own_words_of_today_that_name_tomorrow_are_found_the_newest_first(tm
         archive.append(memory.to_record())
     found = said_of_tomorrow(tmp_path, "Oswin", now, lambda moment: moment)
     archive.close()
-    assert [each.words for each in found] == ["Tomorrow I rest."]
+    assert [each.words for each in found] == ["Tomorrow I rest.", "Must I wait for tomorrow?"]

@@ -139,7 +139,7 @@ def test_what_is_guessed_is_called_a_guess_until_a_model_has_said_what_it_tells(
     ("named", "shown", "fold"),
     [
         (0, 5, "15 more"),
-        (7, 7, "13 more, without names or numbers"),
+        (7, 7, "13 more, without names or figures"),
         (20, 12, "8 more"),
     ],
 )
@@ -266,3 +266,29 @@ def test_a_compaction_says_when_it_was_written_and_from_when_on_prompts_had_it(p
         show(page, "compactions", "Compactions")
         expect(head.first).to_contain_text(re.compile(words))
         expect(head.first.get_by_text("in effect")).to_have_count(int(seconds > 1))
+
+
+def test_what_is_private_is_named_beside_what_is_lost(page: Page) -> None:
+    texts = {"before": {"longterm": None, "recent": None}}
+    short = {"tier": "recent", "first": 1, "last": 2, "text": "Tom mends nets."}
+    made = {**MADE, **texts, "covered": [1, 2], "after": {"longterm": None, "recent": short}}
+    memory = {**ACT, "kind": "perception", "text": "Tom sleeps."}
+    secret = {**memory, "number": 2, "text": 'Tom whispers, "I owe Ann."', "confidants": ["t"]}
+    row = {"missing": [], "told": "", "named": []}
+    losses = [
+        {**row, "memory": {**memory, "number": 1}, "kept": "gone"},
+        {**row, "memory": secret, "kept": "whispered"},
+    ]
+    lost = {"losses": losses, "sentences": [], "unfounded": [], "named": True, "complete": True}
+    serve(page, "agents/1/compactions?*", [made])
+    serve(page, "agents/1/compactions/3/losses", lost)
+    show(page, "compactions", "Compactions")
+    page.locator("summary").first.click()
+    expect(page.locator(".change > p").first).to_contain_text(
+        "1 of 2 memories is lost. And 1 private memory stays in the archive:"
+        " no prompt has it but by recall. Its archive has"
+    )
+    visible = page.locator(".change .memory:visible .what")
+    expect(visible).to_have_count(1)
+    page.get_by_role("link", name="1 private memory").click()
+    expect(visible).to_have_text(["Tom sleeps.", 'Tom whispers, "I owe Ann."'])

@@ -81,7 +81,8 @@ def test_tomorrow_is_answered_though_nothing_is_planned(page: Page) -> None:
     dates = [{"date": "2026-05-02T00:00:00+02:00", "parts": [bakes]}]
     serve_plans(page, [], said=[said], next=bakes, dates=dates, usual="8-10: bakes")
     agenda = page.locator(".agenda")
-    expect(agenda).to_contain_text("Nothing is planned: its usual day.")
+    words = "It said about tomorrow.*Tomorrow.*Nothing else is planned: its usual day."
+    expect(agenda).to_contain_text(re.compile(words))
     expect(page.get_by_role("list", name="Said about tomorrow")).to_contain_text("Tomorrow.")
     expect(page.locator(".habits")).to_contain_text("bakes")
     page.locator("main").evaluate("(main) => main.replaceChildren()")
@@ -125,9 +126,7 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     # Where it is, is known; what it does is a habit.
     usually = "Here now: The Quay. Usually until 20:00: at The Kettle: bakes"
     expect(lines.nth(1)).to_have_text(usually)
-    expect(page.locator("h3")).to_have_text(
-        [re.compile("^Today, .*1 May"), re.compile("^Tomorrow")]
-    )
+    expect(page.locator("h3")).to_have_text(["Hours of today", "Hours of tomorrow"])
     rows = page.locator("table tbody tr")
     expect(rows).to_have_text(
         [

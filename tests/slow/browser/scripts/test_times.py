@@ -90,7 +90,13 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
 ) -> None:
     summary = {"tier": "recent", "first": 1, "last": 2, "text": "Tom sang.", "model": "m"}
     summary |= {"tokens_before": 9, "tokens_after": 3, "time": "2026-04-30T23:00:00+00:00"}
-    then = {"number": 3, "window_first": 3, "window": [{**ACT, "number": 3}], "compaction": 1}
+    then = {"number": 3, "window_first": 3, "compaction": 1}
+    results = [("plan", "You mean to: sail"), ("look", "The Inn")]
+    then["window"] = [{**ACT, "number": 3}] + [
+        {**ACT, "kind": "perception", "form": "result", "text": text}
+        | {"what": {"kind": "result", "verb": verb, "text": text}, "number": number}
+        for number, (verb, text) in enumerate(results, 4)
+    ]
     then |= {"time": "2026-04-30T23:59:01+00:00", "place": "The Inn", "longterm": None}
     then |= {"recent": summary, "since": summary["time"]}
     plan = {"number": 1, "line": "<b>sail</b>", "state": "doing", "private": True, "what": ""}
@@ -112,6 +118,28 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
     expect(main).to_contain_text("Of the 2: 1 told shorter, 1 lost. What was lost?")
     expect(page.get_by_role("list", name="Plans and promises of then").locator("li")).to_have_text(
         ["in private<b>sail</b>begun", "You promised Tom: soupmemory 2"]
+    )
+    came = main.locator("details", has_text="What came of its own words and deeds: 1")
+    expect(came).to_contain_text("You mean to: sail")
+    seen = main.locator("details", has_text="Comings, goings and gestures: 1")
+    expect(seen).to_contain_text("The Inn")
+    expect(main).not_to_contain_text("none yet")
+
+
+def test_a_time_before_the_first_summary_says_that_there_was_none_and_when_it_came(
+    page: Page,
+) -> None:
+    then = {"number": 3, "window_first": 1, "window": [], "compaction": 0, "place": ""}
+    then |= {"time": "2026-05-01T00:10:00+00:00", "plans": [], "promises": []}
+    tiers = {"first": 1, "total": 4, "longterm": None, "recent": None, "window_first": 1}
+    came = [1777594800, "compaction", 1, 1, 0, 2]  # 02:20 by the world's clock
+    past = {"id": 1, "agent": "Mira", "moves": [], "changes": 0, "tiers": [came]}
+    serve(page, "agents/1/tiers", {**tiers, "window_tokens": 9, "compaction": 1})
+    serve(page, "agents/1/past", {**past, "counts": [[1777593000, 1], [1777594000, 4]]})
+    serve(page, "agents/1/as-of?*", {**then, "longterm": None, "recent": None, "since": None})
+    show(page, "tiers", "Tiers", "@m3")
+    expect(page.locator("main")).to_contain_text(
+        re.compile(r"Short-term summary: none yet \(the first came at .*02:20.*\)\.")
     )
 
 

@@ -68,15 +68,18 @@ function list(title, rows) {
 
 /** Tomorrow is always answered: by plans, by what it said itself, or by habit alone. */
 function tomorrow(rows, said, habits, now) {
+  // What it told somebody may bind it, so it stands first.
+  const nothing = said.length ? "Nothing else is planned" : "Nothing is planned";
   return [
     el("h3", {}, TOMORROW, el("small", {}, ` ${weekday.format(onDay(now, 24))}`)),
-    rows.length ? list(TOMORROW, rows) : el("p", {}, habits ? "Nothing is planned: its usual day." : "Nothing is planned."),
+    rows.length ? list(TOMORROW, rows) : null,
     said.length
       ? [
-          el("h4", {}, "It also said about tomorrow"),
+          el("h4", {}, rows.length ? "It also said about tomorrow" : "It said about tomorrow"),
           el("ul", { class: "pins", "aria-label": "Said about tomorrow" }, said.map(ownWords)),
         ]
       : null,
+    rows.length ? null : el("p", {}, habits ? `${nothing}: its usual day.` : `${nothing}.`),
   ];
 }
 

@@ -4,14 +4,14 @@ import { act, actButton, builders, get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
 import { Kept, MemoryKind, SummaryAuthor, Tier } from "./kinds.js";
-import { isPassing, memoriesFold, passingFold, TIERS, writtenAt } from "./memories.js";
+import { isOutcome, isPassing, memoriesFold, passingFold, TIERS, writtenAt } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
 import { stillHeld } from "./elsewhere.js";
 import { sentence } from "./sentences.js";
 import { FORMS, WHISPERED } from "./standings.js";
 
 const LIMIT = 20;
-/** The rows of a kind that are shown: those with a name or a number, or else the first few. The others are folded. */
+/** The rows of a kind that are shown: those with a name or a figure, or else the first few. The others are folded. */
 const SHOWN = 12;
 const FEW = 5;
 const LAST = "last";
@@ -285,8 +285,9 @@ async function compare(id, made, account, steps) {
       fill(lost, groups(found[of], found.named, noun, row));
     fill(
       account,
-      steps.map(({ of, noun }, i) => [
+      steps.map(({ of, noun, lost }, i) => [
         el(i ? "span" : "b", {}, lostOf(found[of], found.named, noun)),
+        whisperedOf(found[of], lost),
         keptOf(found[of], found.named),
       ]),
       found.losses.some(isGone) ? "Its archive has all of them: recall may find them. " : "",
@@ -342,9 +343,33 @@ function lostOf(found, named, noun) {
   return `${number} of ${many(found.length, ...noun)} ${are} ${title}${sortsOf(gone)}. `;
 }
 
-/** What became of the others: 5 told shorter, 2 whispered. */
+function isWhispered({ kept }) {
+  return kept === Kept.WHISPERED;
+}
+
+/** How many are private, which are as good as lost to prompts, with the way to them in `lost`; null for none. */
+function whisperedOf(found, lost) {
+  const number = found.filter(isWhispered).length;
+  if (!number) return null;
+  const open = (event) => {
+    event.preventDefault();
+    const group = lost.querySelector(`[data-kept="${Kept.WHISPERED}"]`);
+    group.open = true;
+    group.firstElementChild.focus({ preventScroll: true });
+    group.scrollIntoView({ block: "start" });
+  };
+  return [
+    "And ",
+    el("a", { href: "#compactions", on: { click: open } }, many(number, "private memory", "private memories")),
+    number === 1
+      ? " stays in the archive: no prompt has it but by recall. "
+      : " stay in the archive: no prompt has them but by recall. ",
+  ];
+}
+
+/** What became of the others: 5 told shorter, 2 perhaps told. */
 function keptOf(found, named) {
-  const others = found.filter((each) => !isGone(each));
+  const others = found.filter((each) => !isGone(each) && !isWhispered(each));
   return others.length ? `The others: ${tallyOf(others, named)}. ` : "";
 }
 
@@ -368,7 +393,8 @@ const SORTS = {
 
 function sortOf(each) {
   if (passing(each)) return "passing";
-  return each.memory?.kind === MemoryKind.ACT ? "own" : "others";
+  const { memory } = each;
+  return memory && (memory.kind === MemoryKind.ACT || isOutcome(memory)) ? "own" : "others";
 }
 
 /** Of what sorts lost memories are, after a colon; empty if all are of one. */
@@ -388,7 +414,7 @@ function groups(found, named, noun, row) {
     if (!of.length) return null;
     return el(
       "details",
-      { open: kept === Kept.GONE },
+      { open: kept === Kept.GONE, "data-kept": kept },
       el(
         "summary",
         {},
@@ -431,7 +457,7 @@ function rows(found, row) {
   const named = found.filter((each) => each.named?.length).length;
   const shown = Math.min(Math.max(named, FEW), SHOWN);
   const rest = found.slice(shown);
-  const without = named <= shown && named > 0 ? ", without names or numbers" : "";
+  const without = named <= shown && named > 0 ? ", without names or figures" : "";
   return [
     list(found.slice(0, shown)),
     rest.length

@@ -4,8 +4,7 @@ import { formatter } from "./clock.js";
 import { el, personLink, seconds } from "./dom.js";
 
 const hour = formatter({ hour: "2-digit", minute: "2-digit" });
-const weekday = formatter({ weekday: "long", day: "numeric", month: "long" });
-const TITLES = ["Today", "Tomorrow"];
+const TITLES = ["Hours of today", "Hours of tomorrow"];
 /** Milliseconds without anything known from which on that is said. */
 const LEAST = 60000;
 
@@ -33,8 +32,8 @@ export function dayTables({ usual, dates }, at = Date.now()) {
   const known = dates.some(({ parts }) => parts.length);
   return [
     known
-      ? dates.map(({ date, parts }, i) =>
-          timeLine(`${TITLES[i]}, ${weekday.format(new Date(date))}`, parts, at),
+      ? dates.map(({ parts }, i) =>
+          timeLine(TITLES[i], parts, at),
         )
       : usualDay(usual),
     known && usual

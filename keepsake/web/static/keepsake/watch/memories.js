@@ -26,21 +26,32 @@ const LONGEST = 60000;
 export const TIERS = { [Tier.LONGTERM]: "Long-term summary", [Tier.RECENT]: "Short-term summary" };
 
 /** What only shows who is there, and what they look like. */
-const SEEN = [HappeningKind.POSE, HappeningKind.SIGHT, HappeningKind.RESULT];
+const SEEN = [HappeningKind.POSE, HappeningKind.SIGHT];
+const LOOKS = [KnownVerb.LOOK, KnownVerb.EXAMINE];
 const STEPS = [KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW, KnownVerb.STAY, KnownVerb.WAIT];
 
 /** Whether a memory is of who came or went, of a gesture or a sight: nothing that somebody told, gave or promised. */
 export function isPassing({ form, what }) {
-  return SEEN.includes(form) || STEPS.includes(what.verb);
+  return SEEN.includes(form) || STEPS.includes(what.verb) || (isResult({ form }) && !isOutcome({ form, what }));
 }
 
-/** Rows of what was seen in passing, as one line with a count; null if there are none. */
-export function passingFold(rows, number) {
+/** Whether a memory is what came of own words and deeds: a plan that was noted, words that were refused. What a look
+ * showed, and results whose verb is not known, are seen in passing. */
+export function isOutcome({ form, what }) {
+  return isResult({ form }) && Boolean(what.verb) && !LOOKS.includes(what.verb) && !STEPS.includes(what.verb);
+}
+
+function isResult({ form }) {
+  return form === HappeningKind.RESULT;
+}
+
+/** Rows of what was seen in passing, or of another sort, as one line with a count; null if there are none. */
+export function passingFold(rows, number, title = "Comings, goings and gestures") {
   if (!rows.length) return null;
   return el(
     "details",
     { class: "passing" },
-    el("summary", {}, `Comings, goings and gestures: ${count(number)}`),
+    el("summary", {}, `${title}: ${count(number)}`),
     el("ol", { class: "memories" }, rows),
   );
 }

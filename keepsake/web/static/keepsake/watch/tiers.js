@@ -5,7 +5,15 @@ import { ZONE } from "./clock.js";
 import { tallyOf } from "./compactions.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
 import { MemoryOp, PlanState, Tier } from "./kinds.js";
-import { isPassing, memoriesFold, memoryRows, passingFold, summaryFold } from "./memories.js";
+import {
+  isOutcome,
+  isPassing,
+  memoriesFold,
+  memoryRows,
+  passingFold,
+  summaryFold,
+  TIERS,
+} from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
 
 const PAGE = 50;
@@ -73,6 +81,13 @@ function became(id, { compaction, recent }) {
   return line;
 }
 
+/** That there was no short-term summary yet, and when the first came: `first`, in seconds since 1970; null if it was there. */
+function noSummary({ recent, time: iso }, first) {
+  if (recent || first * 1000 <= Date.parse(iso)) return null;
+  const since = first ? [" (the first came at ", time(new Date(first * 1000).toISOString()), ")"] : "";
+  return el("p", { class: "dim" }, `${TIERS[Tier.RECENT]}: none yet`, since, ".");
+}
+
 /** What it meant to do then: its open plans and promises. */
 function meant({ plans, promises }) {
   if (!plans.length && !promises.length)
@@ -105,7 +120,8 @@ function meant({ plans, promises }) {
 /** The end of the window of then, the newest first: what people said and did; the rest is folded. */
 function newest(id, { number, window_first: first, window }) {
   const rows = (some) => memoryRows(some, { ids: true, mark: number });
-  const told = window.filter((each) => !isPassing(each)).toReversed();
+  const told = window.filter((each) => !isPassing(each) && !isOutcome(each)).toReversed();
+  const came = window.filter(isOutcome).toReversed();
   const seen = window.filter(isPassing).toReversed();
   const more = told.slice(TOLD);
   const earlier = (window[0]?.number ?? first) - 1;
@@ -120,6 +136,7 @@ function newest(id, { number, window_first: first, window }) {
           el("ol", { class: "memories" }, rows(more)),
         )
       : null,
+    passingFold(rows(came), came.length, "What came of its own words and deeds"),
     passingFold(rows(seen), seen.length),
     earlier >= first ? memoriesFold(id, first, earlier) : null,
   ];
@@ -135,6 +152,7 @@ function moment(at) {
 export class Tiers {
   #tiers = null;
   #first = 0; // seconds since 1970
+  #firstSummary = undefined; // when the first short-term summary came, in seconds since 1970
   #past = false; // whether an earlier time is shown
   #at = 0;
 
@@ -212,6 +230,7 @@ export class Tiers {
     ]);
     this.#tiers = tiers;
     this.newer.hidden = true;
+    this.#firstSummary = past.tiers.find(([, , , , longterm, recent]) => recent > longterm)?.[0];
     this.#draw(past);
   }
 
@@ -404,6 +423,7 @@ export class Tiers {
                 "div",
                 {},
                 meant(was),
+                noSummary(was, this.#firstSummary),
                 [recent, longterm].map((each) => each && summaryFold(this.id, each, was)),
               ),
             ),
