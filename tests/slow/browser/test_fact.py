@@ -157,6 +157,37 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     expect(rows.nth(2)).to_be_visible()
 
 
+def test_who_has_no_typed_word_may_have_it_in_others(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    time = "2026-05-01T12:06:00+00:00"
+    script = "() => fetch('/agents/api/past').then((answer) => answer.json())"
+    (other,) = (each["id"] for each in page.evaluate(script)["agents"] if each["agent"] == "Mira")
+    name = "Mira"
+    joss = other + 1000
+    strand = {"id": other, "time": time, "speaker": "Ann", "to": [name], "private": True, "n": 5}
+    strand |= {"text": "I am not sure that I want him.", "likely": False, "tellings": 1}
+    strand |= {
+        "knowers": [{"id": other, "agent": name, "n": 5, "way": "whispered", "source": "Ann"}]
+    }
+    spell = {"time": time, "standing": "window", "kept": "verbatim", "has": "x"}
+    knower = {"id": joss, "agent": "Joss", "source": "Ann", "heard": "x", "memories": [4]}
+    knower |= {"path": [{"id": joss, "n": 4, "time": time, "step": "heard it"}], "acts": []}
+    knower |= {"spells": [{**spell, "compaction": 0, "n": 4}]}
+    telling = {"happening": "h1", "time": time, "place": "", "speaker": "Ann", "id": None}
+    telling |= {"to": ["Joss"], "manner": "say", "text": "x", "private": False, "rests_on": 0}
+    telling |= {"link": None, "came_from": "", "hearings": [{"id": joss, "n": 4, "way": "told"}]}
+    found = {"words": "wedding", "memory": None, "suggested": [], "complete": True}
+    found |= {"tellings": [telling], "knowers": [knower], "noted": [], "echoes": []}
+    serve(page, "fact?*", {**found, "strands": [strand]})
+    page.goto("/agents/fact?q=wedding")
+    rest = page.locator("#ignorant")
+    expect(rest).to_contain_text("Found with nobody else in these words.")
+    expect(rest).to_contain_text(f"{name} may have it in others: I am not sure that I want him.")
+    expect(rest.get_by_role("link", name="I am not sure")).to_have_attribute(
+        "href", f"/agents/{other}/#memory/5"
+    )
+
+
 def test_who_knew_it_is_counted_as_of_the_time_of_the_scrubber(page: Page, world: WatchedWorld):
     page.goto("/agents/fact?q=Edwin")
     expect(page.locator("#summary")).to_contain_text("1 agent has heard it")

@@ -40,7 +40,7 @@ export function drawStrands(section, { strands, knowers }, ignorant) {
       ? [
           el("h2", {}, "Who has heard of it, and from whom"),
           el("p", { class: "hearings" }, knowers.slice(0, MOST_FIRST).map(first), and(knowers)),
-          ignorant.length ? el("p", { class: "dim" }, `Not ${inWords(ignorant)}.`) : null,
+          ignorant.length ? el("p", { class: "dim" }, `Not found with ${inWords(ignorant)}, who may have it in other words.`) : null,
         ]
       : null,
     el("h2", {}, "What was said of it"),
