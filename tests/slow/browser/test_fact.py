@@ -125,11 +125,12 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
 ):
     page.goto("/agents/fact")
     strand = {"id": 1, "time": "2026-05-01T12:06:00+00:00", "speaker": "Bob", "to": ["Nell"]}
-    strand |= {"private": False, "likely": True, "tellings": 1}
+    strand |= {"private": False, "likely": True, "written": False, "tellings": 1}
     nell = {"id": 1, "agent": "Nell", "n": 4, "way": "whispered", "source": "Bob"}
     joss = {"id": 2, "agent": "Joss", "n": 7, "way": "told", "source": "Nell"}
     sock = {**strand, "n": 4, "text": "My watch is in my sock.", "private": True, "tellings": 2}
-    duty = {**strand, "n": 9, "text": "Is Wren on watch?", "knowers": [nell]}
+    wren = {"id": 3, "agent": "Wren", "n": 2, "way": "told", "source": "Bob"}
+    duty = {**strand, "n": 9, "text": "Is Wren on watch?", "knowers": [nell, wren]}
     aside = {**strand, "n": 8, "text": "Watch your step.", "likely": False, "knowers": [joss]}
     strands = [{**sock, "knowers": [nell, joss]}, duty, aside]
     spell = {"time": strand["time"], "standing": "window", "kept": "verbatim", "has": "sock"}
@@ -141,10 +142,15 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     telling |= {"private": True, "rests_on": 0, "link": None, "came_from": ""}
     telling |= {"hearings": [{"id": 1, "n": 4, "way": "whispered"}]}
     found = {"words": "Bob's watch", "memory": None, "suggested": [], "complete": True}
-    found |= {"tellings": [telling], "knowers": [knower], "noted": [], "echoes": []}
+    guess = {**knower, "id": 3, "agent": "Wren", "path": [{**step, "id": 3, "n": 2}]}
+    found |= {"tellings": [telling], "knowers": [guess, knower], "noted": [], "echoes": []}
     serve(page, "fact?*", {**found, "strands": strands})
     page.goto("/agents/fact?q=Bob's+watch")
     section = page.locator("#strands")
+    chips = section.locator(".hearings").first.locator("a")
+    expect(chips.nth(0)).to_contain_text("Nell in private from Bob, ")
+    expect(chips.nth(1)).to_contain_text("Wren ? from Bob, ")
+    expect(chips.nth(1)).to_have_attribute("title", "Is Wren on watch?")
     expect(section.locator(".hearings").first).to_contain_text("Nell in private from Bob, ")
     rows = section.locator(".strands > li")
     expect(rows.nth(0)).to_contain_text("in private, Bob to Nell, ")
