@@ -318,6 +318,9 @@ class StrandView(Shape):
     private: bool
     likely: bool
     """Whether it is about all of the words. What has only a part of them is not followed."""
+    written: bool
+    """Whether one of its lines has all of the words. Else a name is that of who speaks, or a word
+    is in the talk before: it may be meant in another sense."""
     tellings: int
     """How many lines belong together."""
     knowers: tuple[StrandKnower, ...]

@@ -88,11 +88,13 @@ class TestFact(WebWorld):
         silver, duty = fact["strands"]
         assert (silver["text"], silver["likely"]) == ("I have a watch of silver.", True)
         assert (silver["speaker"], silver["tellings"]) == ("Tom", 1)
+        assert not silver["written"], "the name is only of who speaks"
         knowers = {each["agent"]: (each["way"], each["source"]) for each in silver["knowers"]}
         assert knowers == {"Mira": ("told", "Tom"), "Ada": ("overheard", "Tom")}
         assert self.get("/fact", agent=silver["id"], n=silver["n"])["tellings"]
         assert duty["text"] == "Is Nell on watch tonight?", "what only asks comes last"
         assert self.get("/fact", q="Ada's watch")["tellings"] == []
+        assert all(each["written"] for each in self.get("/fact", q="watch")["strands"])
 
     def test_a_sentence_is_followed_and_what_only_answers_it_tells_nobody(self):
         fact = self.get("/fact", agent=self.mira.id, n=self.number_of("Edwin mends"))

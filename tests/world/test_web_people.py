@@ -60,6 +60,11 @@ class TestPeople(WebWorld):
         mira = self.known(key=self.tom)["Mira"]
         assert [each["text"] for each in mira["promises"]] == ["promise to Tom: a bowl of soup"]
         assert mira["promises"][0]["memory"]
+        found = self.get("/person", key=self.tom, by=self.mira.id)["agents"]
+        lines = next(each["lines"] for each in found if each["agent"] == "Mira")
+        errands = {each["text"]: each["errand"] for each in lines}
+        assert errands["Will you keep me some soup?"]
+        assert not errands["My brother Edwin mends nets."]
         assert ["fetch honey" in each["line"] for each in mira["plans"]] == [True]
 
     def test_what_a_person_said_to_others_and_who_named_them_is_there_besides_the_page(self):

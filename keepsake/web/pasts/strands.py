@@ -19,6 +19,7 @@ from keepsake.tracing.facts import Telling, Way
 from keepsake.tracing.tellings import telling_in, text_of
 from keepsake.tracing.typed.meant import People
 from keepsake.tracing.typed.strands import Strand, asks
+from keepsake.tracing.wording import Wording
 from keepsake.web.fact_shapes import StrandKnower, StrandView
 from keepsake.web.people.known import KnownAgent
 
@@ -58,7 +59,10 @@ def strand_views(
         return not each.likely, asks(each.lead[1]), -near.get(id(each), -1.0)
 
     ordered = sorted(strands, key=order) if len(strands) > 1 else strands
-    return tuple(_view(each, names) for each in ordered[:MOST_SHOWN])
+    if not ordered:
+        return ()
+    wording = Wording.of(words)
+    return tuple(_view(each, names, wording) for each in ordered[:MOST_SHOWN])
 
 
 def _nearness(
@@ -78,7 +82,7 @@ def _nearness(
     }
 
 
-def _view(strand: Strand, names: Mapping[str, str]) -> StrandView:
+def _view(strand: Strand, names: Mapping[str, str], wording: Wording) -> StrandView:
     key, lead = strand.lead
     tellings = [telling_in(happening, told, names) for happening, told in _happenings(strand)]
     shown = next(each for each in tellings if _has(each, key, lead))
@@ -91,6 +95,7 @@ def _view(strand: Strand, names: Mapping[str, str]) -> StrandView:
         text=shown.text,
         private=shown.private,
         likely=strand.likely,
+        written=any(wording.is_said_in(each.text.casefold()) for each in tellings),
         tellings=len(tellings),
         knowers=tuple(_knowers(tellings, names)),
     )

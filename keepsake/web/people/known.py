@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.mind import Mind
+from keepsake.agent.why import set_off_by
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.entries import JournalEntry
@@ -161,6 +162,7 @@ def _known_by(
     there.update(each.number for each in heard)
     memories, total, complete = memories_about(segments, about.key, about.names, there, most)
     words = words_in_archive(Archive(folder, read_only=True)) if memories else None
+    errands = _errands(books, Archive(folder, read_only=True)) if whole else ()
     known = KnownBy(
         id=agent.id,
         agent=agent.name,
@@ -171,7 +173,7 @@ def _known_by(
         meetings=page.meetings if page else 0,
         portrait=page.portrait if page else "",
         remarks="\n".join(page.by_hand) if page else "",
-        lines=tuple(_lines(page, whispered, weights)) if page else (),
+        lines=tuple(_lines(page, whispered, weights, errands)) if page else (),
         overheard=tuple(_overheard(each, weights) for each in heard),
         notes=tuple(_notes(books, about, whispered)),
         promises=tuple(_promises(books, about, whispered)),
@@ -185,8 +187,20 @@ def _known_by(
     return known if any(told) else None
 
 
+def _errands(books: Books, archive: Archive) -> Collection[int]:
+    """Return the memories to which promises and plans answer, also plans that ended lately."""
+    promises = {each.number for each in books.commitments.items}
+    numbers = promises.union(each.since for each in books.plans.items) - {0}
+    found = archive.read_each(numbers).values()
+    causes = (set_off_by(archive, each) if each.is_own else each for each in found)
+    return {each.number for each in causes if each is not None}
+
+
 def _lines(
-    page: PersonPage, whispered: Callable[[int], bool], weights: Weights
+    page: PersonPage,
+    whispered: Callable[[int], bool],
+    weights: Weights,
+    errands: Collection[int],
 ) -> Iterator[KnownLine]:
     for each in page.lines:
         yield KnownLine(
@@ -197,6 +211,7 @@ def _lines(
             time=each.time,
             numbers=each.numbers,
             private=any(map(whispered, each.numbers)),
+            errand=any(number in errands for number in each.numbers),
         )
 
 

@@ -43,6 +43,9 @@ class KnownLine(Shape):
     """What of it tells something: without its questions."""
     to: tuple[str, ...] = ()
     """The names of those to whom it was said, if that was not the agent."""
+    errand: bool = False
+    """Whether a promise or a plan of the agent answers it: it asks for something to be done. Only
+    known of the agent that was asked for with ``by``."""
 
 
 class MentionLine(Shape):

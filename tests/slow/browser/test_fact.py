@@ -125,11 +125,12 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
 ):
     page.goto("/agents/fact")
     strand = {"id": 1, "time": "2026-05-01T12:06:00+00:00", "speaker": "Bob", "to": ["Nell"]}
-    strand |= {"private": False, "likely": True, "tellings": 1}
+    strand |= {"private": False, "likely": True, "written": False, "tellings": 1}
     nell = {"id": 1, "agent": "Nell", "n": 4, "way": "whispered", "source": "Bob"}
     joss = {"id": 2, "agent": "Joss", "n": 7, "way": "told", "source": "Nell"}
     sock = {**strand, "n": 4, "text": "My watch is in my sock.", "private": True, "tellings": 2}
-    duty = {**strand, "n": 9, "text": "Is Wren on watch?", "knowers": [nell]}
+    wren = {"id": 3, "agent": "Wren", "n": 2, "way": "told", "source": "Bob"}
+    duty = {**strand, "n": 9, "text": "Is Wren on watch?", "knowers": [nell, wren]}
     aside = {**strand, "n": 8, "text": "Watch your step.", "likely": False, "knowers": [joss]}
     strands = [{**sock, "knowers": [nell, joss]}, duty, aside]
     spell = {"time": strand["time"], "standing": "window", "kept": "verbatim", "has": "sock"}
@@ -141,10 +142,15 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     telling |= {"private": True, "rests_on": 0, "link": None, "came_from": ""}
     telling |= {"hearings": [{"id": 1, "n": 4, "way": "whispered"}]}
     found = {"words": "Bob's watch", "memory": None, "suggested": [], "complete": True}
-    found |= {"tellings": [telling], "knowers": [knower], "noted": [], "echoes": []}
+    guess = {**knower, "id": 3, "agent": "Wren", "path": [{**step, "id": 3, "n": 2}]}
+    found |= {"tellings": [telling], "knowers": [guess, knower], "noted": [], "echoes": []}
     serve(page, "fact?*", {**found, "strands": strands})
     page.goto("/agents/fact?q=Bob's+watch")
     section = page.locator("#strands")
+    chips = section.locator(".hearings").first.locator("a")
+    expect(chips.nth(0)).to_contain_text("Nell in private from Bob, ")
+    expect(chips.nth(1)).to_contain_text("Wren ? from Bob, ")
+    expect(chips.nth(1)).to_have_attribute("title", "Is Wren on watch?")
     expect(section.locator(".hearings").first).to_contain_text("Nell in private from Bob, ")
     rows = section.locator(".strands > li")
     expect(rows.nth(0)).to_contain_text("in private, Bob to Nell, ")
@@ -155,6 +161,37 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     expect(rows.nth(2)).to_be_hidden()
     section.get_by_text("Perhaps of something else: 1 line").click()
     expect(rows.nth(2)).to_be_visible()
+
+
+def test_who_has_no_typed_word_may_have_it_in_others(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    time = "2026-05-01T12:06:00+00:00"
+    script = "() => fetch('/agents/api/past').then((answer) => answer.json())"
+    (other,) = (each["id"] for each in page.evaluate(script)["agents"] if each["agent"] == "Mira")
+    name = "Mira"
+    joss = other + 1000
+    strand = {"id": other, "time": time, "speaker": "Ann", "to": [name], "private": True, "n": 5}
+    strand |= {"text": "I am not sure that I want him.", "likely": False, "tellings": 1}
+    strand |= {
+        "knowers": [{"id": other, "agent": name, "n": 5, "way": "whispered", "source": "Ann"}]
+    }
+    spell = {"time": time, "standing": "window", "kept": "verbatim", "has": "x"}
+    knower = {"id": joss, "agent": "Joss", "source": "Ann", "heard": "x", "memories": [4]}
+    knower |= {"path": [{"id": joss, "n": 4, "time": time, "step": "heard it"}], "acts": []}
+    knower |= {"spells": [{**spell, "compaction": 0, "n": 4}]}
+    telling = {"happening": "h1", "time": time, "place": "", "speaker": "Ann", "id": None}
+    telling |= {"to": ["Joss"], "manner": "say", "text": "x", "private": False, "rests_on": 0}
+    telling |= {"link": None, "came_from": "", "hearings": [{"id": joss, "n": 4, "way": "told"}]}
+    found = {"words": "wedding", "memory": None, "suggested": [], "complete": True}
+    found |= {"tellings": [telling], "knowers": [knower], "noted": [], "echoes": []}
+    serve(page, "fact?*", {**found, "strands": [strand]})
+    page.goto("/agents/fact?q=wedding")
+    rest = page.locator("#ignorant")
+    expect(rest).to_contain_text("Found with nobody else in these words.")
+    expect(rest).to_contain_text(f"{name} may have it in others: I am not sure that I want him.")
+    expect(rest.get_by_role("link", name="I am not sure")).to_have_attribute(
+        "href", f"/agents/{other}/#memory/5"
+    )
 
 
 def test_who_knew_it_is_counted_as_of_the_time_of_the_scrubber(page: Page, world: WatchedWorld):

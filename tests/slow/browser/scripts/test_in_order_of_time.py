@@ -63,6 +63,13 @@ def test_of_many_lines_those_that_tell_most_come_first_and_no_whisper_is_folded(
     expect(folded.locator("li").first).to_contain_text("line 39")
 
 
+def test_errands_stand_after_what_tells_something(page: Page) -> None:
+    lines = [{**line(1, weight=50.0), "errand": True}, line(2, weight=9.0), line(3, weight=20.0)]
+    told = [{"told": each["text"], **each} for each in lines]
+    assert show_card(page, *told, module="known_card", overheard=[]) == [3, 2, 1]
+    expect(page.locator("main")).to_contain_text("What tells most stands first")
+
+
 def test_a_card_alone_begins_with_what_tells_most_and_folds_questions_and_the_rest(
     page: Page,
 ) -> None:

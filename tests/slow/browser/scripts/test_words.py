@@ -57,6 +57,17 @@ def test_who_told_it_on_in_other_words_still_has_it(page: Page) -> None:
     )
 
 
+def test_of_several_facts_another_line_may_have_the_words_than_what_was_whispered(
+    page: Page,
+) -> None:
+    script = """(kept) => import("/standings.js").then(({ stands }) =>
+        stands({ standing: kept === "verbatim" ? "window" : "lost", kept }, true, true))"""
+    assert page.evaluate(script, "verbatim") == "still has a line with these words, word for word"
+    assert page.evaluate(script, "whispered") == (
+        "was told in private: word for word in the archive, never summarised"
+    )
+
+
 def test_an_answer_that_takes_too_long_is_not_called_a_reload(page: Page) -> None:
     page.route("**/agents/api/slow", lambda route: None)
     page.route("**/agents/api/away", lambda route: route.abort())

@@ -296,7 +296,7 @@ function draw() {
         place: now === scrubber.last ? agent.present : agent.placeAt(now),
         ring: spell ? `${spell.standing} ${knows.get(agent.id).way}` : "unknowing",
         words: spell
-          ? inBooks(knows.get(agent.id), spell) || stands(spell, typed())
+          ? inBooks(knows.get(agent.id), spell) || stands(spell, typed(), several())
           : "does not know it",
       };
     }),
@@ -585,10 +585,33 @@ function drawKnowers() {
   fill(byId("echoes"), fact.echoes.map(echo), [...grouped(unheard, ({ id }) => id)].map(noter));
   fill(
     byId("ignorant"),
-    (fact.knowers.length || unheard.length) && names.length && !several()
-      ? `${typed() ? "These words have not reached" : "It has not reached"} ${names.join(", ")}, as far as the archives say.`
-      : "",
+    (fact.knowers.length || unheard.length) && names.length && !several() ? notFound(ignorant) : "",
   );
+}
+
+/** Who is not known to have it. Words that were typed were looked for as such, and in no others. */
+function notFound(ignorant) {
+  const names = ignorant.map(({ name }) => name);
+  if (!typed()) return `It has not reached ${names.join(", ")}, as far as the archives say.`;
+  const found = ignorant.map(({ id, name }) => {
+    const heard = ({ likely, knowers }) => !likely && knowers.some((each) => each.id === id);
+    const strand = fact.strands.find(heard);
+    const known = strand?.knowers.find((each) => each.id === id);
+    return strand ? { id, name, n: known.n, text: strand.text } : null;
+  });
+  return [
+    "Found with nobody else in these words. ",
+    found
+      .filter(Boolean)
+      .map(({ id, name, n, text }) => [
+        el("bdi", {}, name),
+        " may have it in others: ",
+        el("a", { href: `/agents/${id}/${LINK}${n}`, dir: "auto" }, text),
+        " ",
+      ]),
+    el("a", { href: searched() }, "Search for memories near in meaning"),
+    ".",
+  ];
 }
 
 /** Whose summary says it though no memory does: it has them in other words, or knows too much. */
@@ -774,7 +797,7 @@ function memoryOf(id, number) {
 
 /** Say in a row how somebody has the fact at a time. */
 function tellStanding(row, of, spell) {
-  const how = spell ? `${inBooks(of, spell) || stands(spell, typed())}.` : "does not know it yet.";
+  const how = spell ? `${inBooks(of, spell) || stands(spell, typed(), several())}.` : "does not know it yet.";
   setText(row.querySelector(".how"), how);
   const heard = row.querySelector(".heard");
   heard.hidden =

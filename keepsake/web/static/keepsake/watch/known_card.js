@@ -7,6 +7,7 @@ import { inWords } from "./sentences.js";
 /** The lines told in private, and the others, that answer what it knows. */
 const PRIVATE = 4;
 const SHOWN = 8;
+const ORDER = "What tells most stands first; what was asked of it stands last.";
 
 /** The card; `known` is of the API's answer `person` for this agent, `name` the person's name. */
 export function knownCard(known, name) {
@@ -15,7 +16,7 @@ export function knownCard(known, name) {
   return el(
     "li",
     { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
-    el("p", { class: "dim" }, met(known, name)),
+    el("p", { class: "dim" }, met(known, name), lines.length ? ` ${ORDER}` : ""),
     thinks.length || known.notes.length || known.promises.length || known.plans.length
       ? part(
           thinks.length ? el("h4", {}, `What ${known.agent} thinks of ${name}`) : null,
@@ -55,11 +56,11 @@ function part(...children) {
   return column.firstChild ? column : null;
 }
 
-/** Lines of the person: first what tells most; the others, and questions, are folded. */
+/** Lines of the person: first what tells most, errands after it; the others, and questions, are folded. */
 function told(title, lines, most, known, name) {
   const best = lines
     .filter((each) => each.told)
-    .toSorted((a, b) => b.weight - a.weight)
+    .toSorted((a, b) => Boolean(a.errand) - Boolean(b.errand) || b.weight - a.weight)
     .slice(0, most);
   const rest = newestFirst(lines.filter((each) => !best.includes(each)));
   const number = count(rest.length);

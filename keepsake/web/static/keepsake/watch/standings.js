@@ -13,7 +13,7 @@ export const FORMS = {
 };
 /** What is not known, because the writer of the summary did not say which memories it tells. */
 const GUESSES = { [Kept.UNSURE]: "may have", [Kept.LIKELY]: "probably has" };
-export const WHISPERED = "kept in the archive, never summarised";
+export const WHISPERED = "word for word in the archive, never summarised";
 /** Where somebody has a fact. */
 export const WHERE = {
   [Standing.WINDOW]: "among the newest memories",
@@ -23,15 +23,16 @@ export const WHERE = {
 
 /**
  * How an agent has a fact: knows it word for word; has it told shorter, in the short-term summary.
- * `typed`: whether words were typed, so that what each heard is a sentence of its own.
+ * `typed`: whether words were typed, so that what each heard is a sentence of its own; `several`:
+ * whether these are of several facts, so that another line may have them still than what is asked about.
  */
-export function stands({ standing, kept }, typed) {
+export function stands({ standing, kept }, typed, several = false) {
   if (kept === Kept.WHISPERED) return `was told in private: ${WHISPERED}`;
   if (standing === Standing.LOST) return "has lost it: only the archive and recall have it";
   const guess = GUESSES[kept];
   if (typed && standing === Standing.WINDOW)
     return kept === Kept.VERBATIM
-      ? "still has these words, word for word"
+      ? `still has ${several ? "a line with " : ""}these words, word for word`
       : `told it on in words of its own, ${WHERE[standing]}`;
   if (typed) return `${guess ?? "has"} these words ${WHERE[standing]}`;
   if (standing === Standing.WINDOW) return `knows it ${FORMS[kept]}`;

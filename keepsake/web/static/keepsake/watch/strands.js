@@ -12,7 +12,7 @@ const NAMED = 8;
 const MOST_FIRST = 12;
 /** How an agent first came to know of it, where it was not told openly. */
 const FIRST = {
-  [Way.SAID]: "said it itself",
+  [Way.SAID]: "said it, from whom is not recorded",
   [Way.OVERHEARD]: "overheard",
   [Way.WHISPERED]: "in private",
   [Way.SAW]: "saw it",
@@ -28,7 +28,8 @@ const HOW = {
  *
  * `ignorant`: the names of the agents that know nothing of it.
  */
-export function drawStrands(section, { strands, knowers }, ignorant) {
+export function drawStrands(section, fact, ignorant) {
+  const { strands, knowers } = fact;
   const likely = strands.filter((each) => each.likely);
   const others = strands.filter((each) => !each.likely);
   section.hidden = strands.length < 2;
@@ -39,8 +40,8 @@ export function drawStrands(section, { strands, knowers }, ignorant) {
     likely.length > 1
       ? [
           el("h2", {}, "Who has heard of it, and from whom"),
-          el("p", { class: "hearings" }, knowers.slice(0, MOST_FIRST).map(first), and(knowers)),
-          ignorant.length ? el("p", { class: "dim" }, `Not ${inWords(ignorant)}.`) : null,
+          el("p", { class: "hearings" }, chips(fact, likely), and(knowers)),
+          ignorant.length ? el("p", { class: "dim" }, `Not found with ${inWords(ignorant)}, who may have it in other words.`) : null,
         ]
       : null,
     el("h2", {}, "What was said of it"),
@@ -50,15 +51,43 @@ export function drawStrands(section, { strands, knowers }, ignorant) {
   );
 }
 
-/** How an agent first came to know of it: from whom, and when. */
-function first({ id, agent, way, source, path }) {
-  const { n, time } = path.at(-1);
-  const how = FIRST[way] ?? "";
+/**
+ * Who knows of it, each by the likeliest line that it knows: those of the likeliest fact first, and of others that have
+ * all words. Whoever knows only lines in which the words may mean something else is in doubt.
+ */
+function chips({ knowers, tellings }, likely) {
+  const best = (id) => {
+    const knows = (strand) => strand.knowers.some((each) => each.id === id);
+    const sure = likely.find((strand, i) => (!i || strand.written) && knows(strand));
+    const strand = sure ?? likely.find(knows);
+    return { strand, doubtful: !sure };
+  };
+  return knowers
+    .map((knower) => ({ knower, ...best(knower.id) }))
+    .toSorted((a, b) => a.doubtful - b.doubtful)
+    .slice(0, MOST_FIRST)
+    .map(({ knower, strand, doubtful }) => chip(knower, strand, doubtful, tellings));
+}
+
+/** How an agent came to know a line: from whom, and when. */
+function chip({ id, agent, path }, strand, doubtful, tellings) {
+  const known = strand?.knowers.find((each) => each.id === id);
+  const { n, way, source } = known ?? { ...path.at(-1), way: "", source: "" };
+  const telling = tellings.find(({ hearings }) =>
+    hearings.some((each) => each.id === id && each.n === n),
+  );
+  const from = source ? `from ${source}` : "";
+  const how = [FIRST[way] ?? "", from].filter(Boolean).join(" ");
   return el(
     "a",
-    { href: `/agents/${id}/#memory/${n}`, class: way, dir: "auto" },
-    agent,
-    el("small", {}, ` ${how}${source ? `${how ? " " : ""}from ${source}` : ""}, `, moment(time)),
+    {
+      href: `/agents/${id}/#memory/${n}`,
+      class: doubtful ? "doubtful" : way,
+      title: telling?.text ?? strand?.text,
+      dir: "auto",
+    },
+    doubtful ? `${agent} ?` : agent,
+    el("small", {}, ` ${how}, `, moment(telling?.time ?? path.at(-1).time)),
   );
 }
 
