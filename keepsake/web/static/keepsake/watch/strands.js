@@ -41,7 +41,13 @@ export function drawStrands(section, fact, ignorant) {
       ? [
           el("h2", {}, "Who has heard of it, and from whom"),
           el("p", { class: "hearings" }, chips(fact, likely), and(knowers)),
-          ignorant.length ? el("p", { class: "dim" }, `Not found with ${inWords(ignorant)}, who may have it in other words.`) : null,
+          ignorant.length
+            ? el(
+                "p",
+                { class: "dim" },
+                `Not found with ${inWords(ignorant)}, who may have it in other words.`,
+              )
+            : null,
         ]
       : null,
     el("h2", {}, "What was said of it"),
@@ -52,8 +58,8 @@ export function drawStrands(section, fact, ignorant) {
 }
 
 /**
- * Who knows of it, each by the likeliest line that it knows: those of the likeliest fact first, and of others that have
- * all words. Whoever knows only lines in which the words may mean something else is in doubt.
+ * Who knows of it, each by the likeliest line that it knows: of the likeliest fact, or of others
+ * that have all words. Whoever knows only lines in which the words may mean something else is in doubt.
  */
 function chips({ knowers, tellings }, likely) {
   const best = (id) => {
@@ -77,7 +83,8 @@ function chip({ id, agent, path }, strand, doubtful, tellings) {
     hearings.some((each) => each.id === id && each.n === n),
   );
   const from = source ? `from ${source}` : "";
-  const how = [FIRST[way] ?? "", from].filter(Boolean).join(" ");
+  const began = way === Way.SAID && tellings[0]?.id === id;
+  const how = began ? "said it first" : [FIRST[way] ?? "", from].filter(Boolean).join(" ");
   return el(
     "a",
     {
