@@ -302,7 +302,7 @@ class Attention:
         return current is not None and current.kind is ImpulseKind.ARRIVAL and current.who == who
 
     def in_talk(self, now: float, within: float = TALK_SECONDS) -> bool:
-        """Return whether a player here and the agent spoke within so many seconds."""
+        """Return whether the agent and a player here talked within the last ``within`` seconds."""
         met = self._met.items()
         return any(now - at < within and who in self.present for who, at in met)
 

@@ -26,7 +26,7 @@ from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.guard import SpeechFault, SpeechGuard
 
 _LONGEST_TRIED = 60
-"""The most characters of a step that was not done, where the agent is told why."""
+"""The longest description of a failed step, in characters, in the reason that the agent reads."""
 
 
 class Answering:

@@ -26,7 +26,7 @@ _TO_ONE = tuple(verb for verb in VERBS if verb.name in (KnownVerb.TALK, KnownVer
 
 
 _LONGEST_ASKED = 360
-"""The most characters of what was asked for in a plan, which has room for 400."""
+"""The longest quotation of a request in a plan, in characters. A plan has room for 400."""
 NOT_FOR_OTHERS = "an answer that may hold what was whispered to you reaches nobody else"
 """Why words are not said, as the agent reads it."""
 
