@@ -165,7 +165,7 @@ class CommitmentTools:
         """Refuse a plan to bring an answer to who has sent the agent, if nobody may know of it.
 
         The answer was whispered, so the new plan would be known to nobody, and nobody could allow
-        that it is told. The plan of the errand stays open, and its answer can still be passed on.
+        that it is told. The errand's own plan stays open instead.
 
         Args:
             plan: The new plan.

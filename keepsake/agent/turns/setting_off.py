@@ -18,7 +18,7 @@ from keepsake.language.perception import names
 from keepsake.prompt.verbs import Command
 
 QUIET_SECONDS = 60.0
-"""Who spoke with an agent less than a minute ago is told why it goes."""
+"""The silence after which an agent leaves a player without a word, in seconds."""
 
 
 def may_set_off(agent: Body, plan: Plan, thinker: Thinker) -> bool:

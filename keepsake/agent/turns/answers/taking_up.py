@@ -25,7 +25,7 @@ class TakingUp:
         self._turn = turn
         self._doing = doing
         self._state = turn.attempt
-        self._asked: Plan | None = None  # the plan of what was asked for; None for none
+        self._asked: Plan | None = None  # the plan of the player's request
 
     async def before(self, part: AnswerPart) -> None:
         """Begin the plan whose step a part may be."""
@@ -38,7 +38,7 @@ class TakingUp:
                 await self._take_up()
 
     def end(self) -> None:
-        """End the plan of what was asked for if the answer has led back to who asked."""
+        """End the plan of a request if the agent is back with the player who made it."""
         plans = self._turn.tools.plans
         who = self._turn.impulse.who
         is_back = any(each.id == who for each in persons_near(self._turn.agent))
@@ -61,7 +61,7 @@ class TakingUp:
         return plan
 
     async def _plan_what_was_asked(self, words: Memory) -> None:
-        """Make a plan of what a player asked for, before words to somebody to whom it has led.
+        """Make a plan of a player's request, before the agent speaks to somebody for it.
 
         What they answer would else come to an agent that does not know any more who sent it.
         """
@@ -83,7 +83,7 @@ class TakingUp:
         return self._words
 
     async def keep(self) -> None:
-        """Make a plan of what a player asked for, because the agent cannot set off for it now."""
+        """Make a plan of a player's request that the agent cannot set off for now."""
         words = self._words if self._may_be_asked else None
         if words is not None:
             await self._plan_what_was_asked(words)
