@@ -7,13 +7,14 @@ conversation from then on, behind the memory that was the newest at that time. S
 begins like the one before, and a model server reads only what is new.
 
 A fact that rests on private words never stands in the conversation: another turn, with other
-listeners, shows it too.
+listeners, shows it too. The private words themselves may stand there, as the numbers of their
+memories: as long as each next prompt may show them too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake.prompt.sections import PromptLine
 
@@ -51,16 +52,31 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Confided:
+    """Private words that a prompt told, of which its window shows only that they were said.
+
+    Attributes:
+        after: The number of the memory behind which they stand.
+        numbers: The memories that hold them, oldest first.
+    """
+
+    after: int
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Stated:
     """What stands in the conversation of one agent, from the prompts that were sent.
 
     Attributes:
         statements: In the order in which they were told.
         seen: The newest memory of the last prompt. What is new stands behind it.
+        confided: The private words that the last prompt told, in the order in which they were told.
     """
 
     statements: tuple[Statement, ...] = ()
     seen: int = 0
+    confided: tuple[Confided, ...] = ()
 
     @property
     def parts(self) -> frozenset[str]:
@@ -93,7 +109,8 @@ class Stated:
 
         ``newest``: The newest memory of that prompt.
         """
-        return Stated((*self.statements, *facts), max(newest, self.seen))
+        statements = (*self.statements, *facts)
+        return replace(self, statements=statements, seen=max(newest, self.seen))
 
     def _only(self, stays: Callable[[Statement], bool]) -> Stated:
         """Return the statements that stay, without changes of what does not."""
@@ -105,7 +122,7 @@ class Stated:
                 lost.discard(each.about)
             else:
                 lost.add(each.about)
-        return Stated(tuple(kept), self.seen)
+        return replace(self, statements=tuple(kept))
 
 
 NOTHING_STATED = Stated()

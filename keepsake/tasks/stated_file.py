@@ -12,7 +12,7 @@ from pathlib import Path
 from keepsake.files import replace_file
 from keepsake.json_lines import in_json, parsed
 from keepsake.regular_files import read_text
-from keepsake.tasks.stated import NOTHING_STATED, Stated, Statement
+from keepsake.tasks.stated import NOTHING_STATED, Confided, Stated, Statement
 
 STATED = ".stated.json"
 """The file, in the agent's folder."""
@@ -35,6 +35,10 @@ def read_stated(folder: Path) -> Stated:
                 for each in record["statements"]
             ),
             int(record["seen"]),
+            tuple(
+                Confided(int(each["after"]), tuple(map(int, each["numbers"])))
+                for each in record.get("confided", ())
+            ),
         )
     except (OSError, ValueError, TypeError, KeyError):
         return NOTHING_STATED
@@ -57,4 +61,6 @@ def keep_stated(folder: Path, stated: Stated) -> None:
         }
         for each in stated.statements
     ]
-    replace_file(folder / STATED, f"{in_json({'seen': stated.seen, 'statements': statements})}\n")
+    confided = [{"after": each.after, "numbers": each.numbers} for each in stated.confided]
+    record = {"seen": stated.seen, "statements": statements, "confided": confided}
+    replace_file(folder / STATED, f"{in_json(record)}\n")

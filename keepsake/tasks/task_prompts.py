@@ -9,6 +9,7 @@ from pathlib import Path
 
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile
+from keepsake.tasks.forms.confided import CONFIDED
 from keepsake.tasks.forms.facts import BLOCKS
 from keepsake.tasks.scene import TALK_VARIABLES
 from keepsake.tasks.task import Prompts, load_prompts
@@ -16,7 +17,7 @@ from keepsake.tasks.task import Prompts, load_prompts
 _NIGHT = "name lines longest refused"
 _SUMMARY = "agent persona words required refused cites"
 _TALK = " ".join(TALK_VARIABLES)
-_FACTS = " ".join(f"{block}?" for block in BLOCKS)
+_FACTS = " ".join(f"{block}?" for block in (*BLOCKS, CONFIDED))
 _PARTS = f"system {_FACTS} turn close? later? dialogue transcript"
 _TEMPLATES = {
     "talk": (_PARTS, f"{_TALK} minutes"),

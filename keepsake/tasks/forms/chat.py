@@ -5,8 +5,8 @@ conversation, with pins and promises in it. The last message has what has just h
 of the moment, and what is answered. So a prompt begins like the one before it, up to the newest
 events, and a model server reads only what is new.
 
-Whispers stand in the window without their words, whoever is answered. Their words are in the last
-message of those prompts that may show them.
+Whispers stand in the window without their words, whoever is answered. Their words follow in those
+prompts that may show them (:mod:`keepsake.tasks.forms.confided`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from keepsake.archive.privacy import is_private, is_redacted, redacted
-from keepsake.archive.records import Memory
-from keepsake.happening import Deed, Result
+from keepsake.archive.privacy import redacted
 from keepsake.language.perception import for_prompt
 from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, FormName, GenerationRequest
 from keepsake.prompt.sections import FRAME, PromptLine, Rendered
-from keepsake.tasks.conversation import NOTED, ChatTurn, own_line, turns_of
+from keepsake.tasks.conversation import ChatTurn, turns_of
 from keepsake.tasks.deed import tools_of
+from keepsake.tasks.forms.confided import CONFIDED, Confidences
 from keepsake.tasks.forms.facts import CHANGE, KEEP, Facts, news_of_people
 from keepsake.tasks.forms.form import SHRINK_ORDER, Prompt, PromptForm, PromptLimits
 from keepsake.tasks.others import OtherVoices
@@ -60,9 +59,9 @@ class ChatForm(PromptForm):
         # The plan that is due stands at the end, in full and once.
         number = scene.due.partition(" ")[0]
         plans = tuple(each for each in scene.plans if each.partition(" ")[0] != number)
-        scene = replace(scene, confided=self._confided(scene), plans=plans)
+        scene = replace(scene, plans=plans)
         turns, last, shown, stated, needed = self._fitted(scene, self.tokens_of(head))
-        sections = dict(line for fact in stated.statements for line in fact.lines)
+        sections = dict(line for turn in turns for fact in turn.told for line in fact.lines)
         talk = [
             (f"{scene.name}: {line}", "window")
             if turn.role == ASSISTANT
@@ -99,10 +98,16 @@ class ChatForm(PromptForm):
         """
         render = partial(self.marked_lines, self.talk)
         facts = Facts(self.marked, render, self.tokens_of, self.budget)
+        private = Confidences(self.marked, render, self.count, self.budget // _CONFIDED_SHARE)
+        if CONFIDED not in self.talk.parts:
+            scene = replace(scene, confided=private.newest(scene.window))
         lost = list[Statement]()
         while True:
             stated = facts.stated(scene, lost)
-            every = turns_of(map(redacted, scene.window), self._later, stated.statements)
+            confided = private.stated(scene, lost) if CONFIDED in self.talk.parts else {}
+            told = (*stated.statements, *confided.values())
+            stated = replace(stated, confided=tuple(confided))
+            every = turns_of(map(redacted, scene.window), self._later, told)
             news = every.pop() if every and every[-1].role == USER else ChatTurn(USER, [], [])
             here = _with_news_of_people(scene, stated)
             last, shown = self._last_message(here, news)
@@ -126,23 +131,6 @@ class ChatForm(PromptForm):
     def _later(self, silence: timedelta) -> str:
         """Return a line that says how much time has passed, in the words of the template."""
         return self.talk.render("later", minutes=round(silence.total_seconds() / 60.0))
-
-    def _confided(self, scene: Scene) -> tuple[str, ...]:
-        """Return the private lines of the window, the oldest first, as many as may be shown.
-
-        Own deeds are left out: what came of them stands among the plans and promises, or here.
-        """
-        lines = list[str]()
-        room = self.budget // _CONFIDED_SHARE
-        for memory in reversed(scene.window):
-            if not is_private(memory) or is_redacted(memory) or _is_own_deed(memory):
-                continue
-            line = f"you: {own_line(memory)}" if memory.is_own else for_prompt(memory.line)
-            room -= self.count([line])
-            if room < 0:
-                break
-            lines.append(line)
-        return tuple(reversed(lines))
 
     def _fitting(self, turns: Sequence[ChatTurn], room: int) -> list[ChatTurn]:
         """Return the newest turns that fit into ``room`` tokens; the first is the user's.
@@ -198,14 +186,3 @@ def _with_news_of_people(scene: Scene, stated: Stated) -> Scene:
     if not scene.known:
         return scene
     return replace(scene, people=tuple(x.text for x in news_of_people(scene.known, stated)))
-
-
-def _is_own_deed(memory: Memory) -> bool:
-    """Return whether a memory is a deed of the agent itself, or says that its books have changed.
-
-    What a search has found, and why a deed was refused, stands nowhere else.
-    """
-    what = memory.what
-    if isinstance(what, Result):
-        return what.done and what.verb in NOTED
-    return memory.is_own and isinstance(what, Deed)

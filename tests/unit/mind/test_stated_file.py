@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.tasks.stated import NOTHING_STATED, Stated, Statement
+from keepsake.tasks.stated import NOTHING_STATED, Confided, Stated, Statement
 from keepsake.tasks.stated_file import STATED, keep_stated, read_stated
 
 FACTS = Stated(
@@ -20,6 +20,7 @@ FACTS = Stated(
         Statement(7, "person: Tom", (("[Tom]", "people"),), parts=frozenset({"'A'", "'Ö\u2028'"})),
     ),
     seen=9,
+    confided=(Confided(8, (6, 8)), Confided(9, (9,))),
 )
 
 
@@ -28,6 +29,11 @@ def test_what_is_kept_is_read_again(tmp_path):
     assert read_stated(tmp_path) == FACTS
     keep_stated(tmp_path, NOTHING_STATED)
     assert read_stated(tmp_path) == NOTHING_STATED
+
+
+def test_a_file_of_an_earlier_version_has_no_private_words(tmp_path):
+    (tmp_path / STATED).write_text('{"statements": [], "seen": 4}')
+    assert read_stated(tmp_path) == Stated(seen=4)
 
 
 @pytest.mark.parametrize(
