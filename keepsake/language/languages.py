@@ -38,6 +38,11 @@ def is_english(code: str) -> bool:
     return code.replace("_", "-").partition("-")[0].casefold() == ENGLISH
 
 
+def language_name(code: str) -> str:
+    """Return the English name of a language that :func:`language_of` knows: ``dutch``."""
+    return _STEMMERS.get(code, "english")
+
+
 @cache
 def stop_words() -> Mapping[str, frozenset[str]]:
     """Return the stop words of each language in lower case; English comes first."""

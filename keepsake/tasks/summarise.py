@@ -19,7 +19,7 @@ from itertools import islice
 
 from keepsake.happening import ME, Speech
 from keepsake.language.capitals import capitalised, folded
-from keepsake.language.languages import language_of
+from keepsake.language.languages import language_name, language_of
 from keepsake.language.perception import QUOTES, SENTENCE_GAP, shorten
 from keepsake.language.recited import bare, recites
 from keepsake.language.sourced_text import with_marks, without_marks
@@ -307,7 +307,7 @@ class Summarise:
         of = self.source
         sources = (*self.shown, *of.constraints, self.persona, of.agent, *self.names, *_CALENDAR)
         spoken = {language_of(words) for text in self.shown for words in _QUOTATION.findall(text)}
-        sources = (*sources, *spoken)
+        sources = (*sources, *map(language_name, spoken))
         known = folded("\n".join(sources))
         words = (word for word in capitalised(text) if not _stands_in(word, known))
         return tuple(dict.fromkeys(words))

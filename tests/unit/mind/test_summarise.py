@@ -283,9 +283,16 @@ def test_a_summary_with_names_that_nobody_knows_is_asked_again_and_then_made_wit
     assert draft.text == GOOD
 
 
-def test_the_language_that_somebody_speaks_is_no_invented_name():
-    said = says(7, "Anneke", "Die Möwen sind nicht mehr da, und das ist auch gut so.")
-    told = f"{GOOD} Anneke spoke of the gulls in German."
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("German", "Die Möwen sind nicht mehr da, und das ist auch gut so."),
+        ("Dutch", "De meeuwen zijn er niet meer, en dat is maar goed ook."),
+    ],
+)
+def test_the_language_that_somebody_speaks_is_no_invented_name(language, words):
+    said = says(7, "Anneke", words)
+    told = f"{GOOD} Anneke spoke of the gulls in {language}."
     source = replace(SOURCE, memories=(*SOURCE.memories, said))
     draft = ModelSummarizer(ScriptedModel([told], Target()), PROMPTS, NAMES)(source)
     assert (draft.text, draft.refusals) == (told, ())
