@@ -273,7 +273,8 @@ class Mind:
         if journey.plan:
             come_for(journey.plan, self.plans, journey.missed)
         elif (plan := self.plans.steps.begun) is not None:
-            self.plans.steps.go_on(plan, journey.missed or f"you are at {place}")
+            why = journey.missed or f"you are at {place}"
+            self.plans.steps.go_on(plan, why, at_pace=True)
         self.thinker.schedule()
 
     def _last_met(self, person: Person) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.waking import Due, Silence
+from keepsake.agent.waking import Due, FruitlessSteps, Silence
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plans import PlanBook
 from keepsake.happening import Person, PersonId
@@ -43,6 +43,7 @@ class NextSteps:
         whys: Why each plan goes on, or what came of its last step, by number.
         silences: Who had not answered when the last step of a plan was due, by number.
         is_asked: Returns whether another agent here is about to answer this one, by identity.
+        fruitless: The steps that brought nothing new; after several the next one comes later.
         talks_with: The player to whom the agent has spoken for its plan, and who may answer; empty
             for nobody.
     """
@@ -57,6 +58,7 @@ class NextSteps:
         self.resting: set[int] = set()
         self.whys: dict[int, str] = {}
         self.silences: dict[int, Silence] = {}
+        self.fruitless = FruitlessSteps()
         self.talks_with: PersonId = ""
         self._awaited: PersonId = ""  # the agent whose answer a plan waits for; empty for none
         self._asked_for = 0  # the number of that plan
@@ -83,15 +85,18 @@ class NextSteps:
 
     # -- when it comes
 
-    def go_on(self, plan: Plan, why: str) -> None:
+    def go_on(self, plan: Plan, why: str, *, at_pace: bool = False) -> None:
         """Think of the next step of a plan that was begun, once the last deed's result is known.
 
-        ``why``: What was done for it.
+        Args:
+            why: What was done for it.
+            at_pace: Whether it comes no later although its last steps brought nothing new.
         """
         self._awaited = ""
         self.talks_with = ""
         self.whys[plan.number] = why
-        self._set(STEP_SECONDS, self._come, plan.number, why)
+        seconds = STEP_SECONDS if at_pace else self._pause(plan, STEP_SECONDS)
+        self._set(seconds, self._come, plan.number, why)
 
     def go_on_after_talk(self, plan: Plan, why: str, talk: Silence) -> None:
         """Think of the next step once a player has left, or after :data:`PLAYER_SECONDS`.
@@ -105,7 +110,7 @@ class NextSteps:
         self._awaited = ""
         self.talks_with = talk.person.id
         self.whys[plan.number] = why
-        self._set(PLAYER_SECONDS, self._come, plan.number, why, None, talk)
+        self._set(self._pause(plan, PLAYER_SECONDS), self._come, plan.number, why, None, talk)
 
     def go_on_after_wait(self, plan: Plan, why: str, awaited: Silence) -> None:
         """Think of the next step once another agent here speaks, or after :data:`PLAYER_SECONDS`.
@@ -118,7 +123,8 @@ class NextSteps:
         """
         self._awaited = awaited.person.id
         self._asked_for = plan.number
-        self._set(PLAYER_SECONDS, self._come, plan.number, why, None, awaited)
+        seconds = self._pause(plan, PLAYER_SECONDS)
+        self._set(seconds, self._come, plan.number, why, None, awaited)
 
     def go_on_after_answer(self, plan: Plan, why: str, asked: Silence) -> None:
         """Think of the next step once an agent has answered, or after :data:`ANSWER_SECONDS`.
@@ -130,14 +136,16 @@ class NextSteps:
         self._awaited = asked.person.id
         self._asked_for = plan.number
         self.whys[plan.number] = why
-        self._set(ANSWER_SECONDS, self._come_unanswered, plan.number, why, asked, MOST_WAITS)
+        seconds = self._pause(plan, ANSWER_SECONDS)
+        self._set(seconds, self._come_unanswered, plan.number, why, asked, MOST_WAITS)
 
     def go_on_later(self, number: int, why: str = "you were interrupted") -> None:
         """Think of a step once more that was given up before anything of it was done.
 
         If the agent acts on the plan before that, its next step takes the place of this one.
         """
-        self._set(ANSWER_SECONDS, self._come_again, number, why)
+        seconds = self.fruitless.pause(number, ANSWER_SECONDS)
+        self._set(seconds, self._come_again, number, why)
 
     def rest(self, due: Due, seconds: float) -> None:
         """Let the step of a plan that was begun come when the agent may think about plans again."""
@@ -159,7 +167,7 @@ class NextSteps:
         """Go on with a plan if the player with whom the agent talked for it has gone."""
         plan = self.begun
         if plan is not None and self.talks_with and self.talks_with not in present:
-            self.go_on(plan, "whom you talked with has gone")
+            self.go_on(plan, "whom you talked with has gone", at_pace=True)
 
     def reach(self, due: Due) -> None:
         """Record why the agent is woken for a plan now, and who had not answered.
@@ -177,6 +185,9 @@ class NextSteps:
         """Record that the agent acts on a plan now: nobody was asked for this step yet."""
         self._asked.clear()
         self._awaited = ""
+
+    def _pause(self, plan: Plan, seconds: float) -> float:
+        return self.fruitless.pause(plan.number, seconds)
 
     def _set(self, seconds: float, call: Callable[..., None], number: int, *given: object) -> None:
         """Let the next step be one of this plan, by its number, after some seconds."""
@@ -250,7 +261,7 @@ class NextSteps:
         needs no answer.
         """
         told = self._told.setdefault(plan.number, set())
-        if person.id in told or not _names(plan, person):
+        if person.id in told or not is_of(plan, person):
             return False
         told.add(person.id)
         return True
@@ -262,7 +273,7 @@ class NextSteps:
         needs no answer.
         """
         plan = self.begun
-        if plan is None or not _names(plan, person):
+        if plan is None or not is_of(plan, person):
             return False
         heard = self._heard.setdefault(plan.number, set())
         is_first = person.id not in heard
@@ -296,7 +307,7 @@ class NextSteps:
         self._asked.add(person)
 
 
-def _names(plan: Plan, person: Person) -> bool:
-    """Whether a plan is with a person, or its words name them."""
+def is_of(plan: Plan, person: Person) -> bool:
+    """Return whether a plan is with a person, or its words name them."""
     is_with = plan.whom is not None and plan.whom.id == person.id
     return is_with or names(plan.what, person.name)

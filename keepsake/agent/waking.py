@@ -70,6 +70,49 @@ def person_of(plan: Plan, known: Iterable[Person]) -> Person | None:
     return next(iter(found.values())) if len(found) == 1 else None
 
 
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """What was done for a plan in one thought.
+
+    Attributes:
+        place: Where its agent was.
+        deeds: The deeds that succeeded, as the model wrote them, without words.
+        newest: The newest memory when it had ended.
+    """
+
+    place: str
+    deeds: frozenset[str]
+    newest: int
+
+
+class FruitlessSteps:
+    """Counts the steps of plans that brought nothing new, one after the other.
+
+    Each lets the next one wait twice as long. So a model that says the same again and again, to
+    nobody who answers, is soon asked rarely, and a plan that needs patience is not given up.
+
+    Attributes:
+        last: The last step of each plan, by number.
+    """
+
+    def __init__(self) -> None:
+        self.last: dict[int, PlanStep] = {}
+        self._counts: dict[int, int] = {}
+
+    def fruitful(self, number: int) -> None:
+        """Record that a step of a plan, by its number, has brought something new."""
+        self._counts.pop(number, None)
+
+    def fruitless(self, number: int) -> None:
+        """Record that a step of a plan, by its number, has brought nothing new."""
+        self._counts[number] = self._counts.get(number, 0) + 1
+
+    def pause(self, number: int, seconds: float) -> float:
+        """Return for how long a plan's next step waits that would come after some seconds."""
+        doublings = max(self._counts.get(number, 0) - 1, 0)
+        return seconds if not doublings else min(seconds * 2.0**doublings, HOUR)
+
+
 class ThoughtAllowance:
     """The thoughts about plans that an agent may have in an hour: the setting ``plan_thoughts``."""
 

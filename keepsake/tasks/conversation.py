@@ -234,10 +234,14 @@ class OwnLine(NamedTuple):
         answered: The words that it answered: what the person to whom it was said has said since the
             answer before. If they said nothing, the lines of what they did. If it was said to
             nobody, the person is who turned to the agent last. Empty for nothing.
+        to: The key of the person to whom it was said; empty for nobody.
+        is_last_word: Whether nobody has turned to the agent since.
     """
 
     words: str
     answered: str = ""
+    to: str = ""
+    is_last_word: bool = False
 
 
 def own_lines(window: Iterable[Memory]) -> list[OwnLine]:
@@ -245,20 +249,23 @@ def own_lines(window: Iterable[Memory]) -> list[OwnLine]:
     waiting: dict[str, list[Memory]] = {}
     answered: dict[str, str] = {}
     lines: list[OwnLine] = []
+    replied = 0  # how many of the lines were said before somebody turned to the agent
     asker = ""
     for memory in window:
         if asks(memory):
             asker = memory.key
+            replied = len(lines)
             waiting.setdefault(asker, []).append(memory)
         elif (own := memory.said) is not None:
-            to = own.listener.key if own.listener is not None else asker
+            listener = own.listener.key if own.listener is not None else ""
+            to = listener or asker
             seen = memory.answers or memory.number
             known = [each for each in waiting.get(to, ()) if each.number <= seen]
             if known:  # else it goes on with the answer before
                 answered[to] = words_of(known)
                 waiting[to] = [each for each in waiting[to] if each.number > seen]
-            lines.append(OwnLine(own.words, answered.get(to, "")))
-    return lines
+            lines.append(OwnLine(own.words, answered.get(to, ""), listener))
+    return [*lines[:replied], *(each._replace(is_last_word=True) for each in lines[replied:])]
 
 
 def words_of(memories: Iterable[Memory]) -> str:

@@ -29,6 +29,7 @@ class SpeechFault(StrEnum):
 
     EMPTY = "The answer was empty. Say something, or write > wait"
     REPEATED = "You said exactly this a moment ago. Say something else, or write > wait"
+    JUST_SAID = "You have just said exactly this, and nobody has answered. Go on, or write > wait"
     LOOPS = "The answer says the same again and again. Say it once"
     NOT_OWN = "The answer was the line of somebody else. Write only what you say and do yourself"
     RECITED = "The answer repeats the instructions. Answer as the character, in your own words"
@@ -39,7 +40,8 @@ class SpeechGuard:
     """Checks the spoken lines of one answer, in order.
 
     A line may be repeated if what it answers is repeated too: who asks the same again may get the
-    same answer.
+    same answer. A short line may be repeated in any answer to somebody, but if nobody has turned to
+    the character since, not to the same person.
 
     Args:
         instructions: The part of the prompt that says how to answer.
@@ -62,15 +64,18 @@ class SpeechGuard:
     ) -> None:
         self._instructions = bare(instructions)
         self._said = [(bare(line.words), bare(line.answered)) for line in said]
+        self._last_words = {(bare(line.words), line.to) for line in said if line.is_last_word}
         self._asked = bare(asked)
         self._secrets = [each for each in map(bare, secrets) if len(each) >= SHORTEST_SECRET]
         self._last_try = last_try
         self._own = Counter[str]()  # the lines of this answer
 
-    def fault(self, words: str, *, aloud: bool = True) -> str:
+    def fault(self, words: str, *, aloud: bool = True, to: str = "") -> str:
         """Return why a spoken line is refused, a :class:`SpeechFault`; empty if it is accepted.
 
-        ``aloud``: Whether others hear it than the one to whom it is said.
+        Args:
+            aloud: Whether others hear it than the one to whom it is said.
+            to: The key of the person to whom it is said; empty for nobody.
         """
         said = bare(words)
         if not said:
@@ -79,6 +84,8 @@ class SpeechGuard:
             return SpeechFault.SECRET
         if _loops(words) or self._own[said] >= MOST_SAID:
             return SpeechFault.LOOPS
+        if not self._asked and (said, to) in self._last_words:
+            return SpeechFault.JUST_SAID
         if len(said) > SHORT_LINE and self._is_repetition(said):
             return SpeechFault.REPEATED
         if recites(said, self._instructions):

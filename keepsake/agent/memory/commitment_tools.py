@@ -89,6 +89,8 @@ class CommitmentTools:
         self.seen = Seen()
         self.asked_back: dict[int, str] = {}
         self.to_bring: dict[int, str] = {}
+        # by plan: a number of no plan, by which the agent has tried to end it
+        self._wrong_numbers: dict[int, str] = {}
         self._memory = memory
         self._books = books
         self._services = services
@@ -250,7 +252,22 @@ class CommitmentTools:
         plan = next((each for each in current if number == str(each.number)), None)
         if plan is not None and known.may_end(plan):
             return plan
+        if plan is None and number.isdecimal() and (meant := self._plan_meant(number, known)):
+            return meant
         return self._plan_named(which, known)
+
+    def _plan_meant(self, number: str, known: Known) -> Plan | None:
+        """Return the plan that is carried out, if the agent insists on a number that no plan has.
+
+        The first time it is told the right one. None if its prompt showed other plans, too.
+        """
+        shown = [each for each in self._books.plans.current if known.has_plan(each)]
+        if [each.number for each in shown] != [known.plan]:
+            return None
+        if self._wrong_numbers.get(known.plan) == number:
+            return shown[0]
+        self._wrong_numbers[known.plan] = number
+        return None
 
     def _plan_named(self, which: str, known: Known) -> Plan:
         """Return the plan that an agent names: a current one, or one that it missed lately.

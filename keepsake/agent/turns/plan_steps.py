@@ -11,6 +11,7 @@ from keepsake.agent.plans import Plans
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of, names_of
 from keepsake.agent.surroundings.people import people_near, persons_near, players_near
+from keepsake.agent.turns.fruitless import TALK, count_step
 from keepsake.agent.turns.state import Turn
 from keepsake.agent.turns.waiting import left_unanswered, unanswered
 from keepsake.agent.waking import Silence, person_of
@@ -21,14 +22,6 @@ from keepsake.happening import KnownVerb, Person, PersonId
 from keepsake.language.perception import names
 from keepsake.prompt.verbs import PRIVATE
 
-_TALK = PRIVATE | {
-    KnownVerb.SAY,
-    KnownVerb.TALK,
-    KnownVerb.WHISPER,
-    KnownVerb.EMOTE,
-    KnownVerb.WAIT,
-}
-"""Verbs of a talk about other things, while a plan waits for somebody."""
 _NO_STEP = frozenset({KnownVerb.EMOTE, KnownVerb.WALK, KnownVerb.DONE, KnownVerb.CANCEL})
 """Verbs after which a plan does not go on by itself: they are no step, have ended it, or it goes on
 when the agent arrives. After ``wait`` it never does."""
@@ -65,6 +58,9 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     """
     number = turn.impulse.plan or turn.taken_up
     due = plans.named(number) if number else None
+    refused = turn.last is not None and bool(turn.last.fault)
+    if due is not None and not turn.kept_by and (turn.verbs or refused):
+        count_step(turn, plans, due)
     if turn.kept_by or not turn.verbs:
         _put_off(turn, plans, due)
         return
@@ -75,9 +71,9 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     if number and due is None and not waits:  # it has ended its plan, and has another
         plans.steps.go_on(plan, plans.steps.whys.get(plan.number, "") or "it goes on")
         return
-    if due is None and waits and turn.verbs <= _TALK and not names(waits, turn.impulse.source):
+    if due is None and waits and turn.verbs <= TALK and not names(waits, turn.impulse.source):
         return  # it waits for somebody else
-    rests = plan.number in plans.steps.resting and turn.verbs <= _TALK
+    rests = plan.number in plans.steps.resting and turn.verbs <= TALK
     if due is None and (rests or _is_talk_beside(turn, plans)):
         return
     plans.steps.wait(plan, _waits_for(turn, plan, agent) if due is not None else "")
@@ -151,7 +147,7 @@ def _is_talk_beside(turn: Turn, plans: Plans) -> bool:
     """
     who = turn.impulse.who
     others = turn.spoken_to - {who}
-    return turn.verbs <= _TALK and not others and plans.steps.awaits_other_than(who)
+    return turn.verbs <= TALK and not others and plans.steps.awaits_other_than(who)
 
 
 def _go_on(
@@ -191,10 +187,10 @@ def _go_on(
         return
     player = _player_of(turn, agent)
     in_talk = player is not None and (is_due or plans.steps.talks_with == player.id)
-    if player is not None and in_talk and turn.verbs <= _TALK:
+    if player is not None and in_talk and turn.verbs <= TALK:
         plans.steps.go_on_after_talk(plan, why, Silence(player, since))
     else:  # also if a player spoke before the agent could say what it came for
-        plans.steps.go_on(plan, why)
+        plans.steps.go_on(plan, why, at_pace=not is_due)
 
 
 def _waits_for(turn: Turn, plan: Plan, agent: Body | None) -> str:

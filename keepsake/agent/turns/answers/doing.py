@@ -68,8 +68,8 @@ class Doing:
         if self._tells_secret(wanted.words, aloud=False):
             return Act(None, SpeechFault.SECRET)
         whispers = wanted.verb == KnownVerb.WHISPER
-        if not whispers and (fault := self._fault(wanted.words, aloud=False)):
-            return Act(None, fault)
+        if not whispers and (fault := self._fault(wanted.words, aloud=False, to=wanted.to)):
+            return Act(None, fault, is_step=fault != SpeechFault.JUST_SAID)
         return pass_on(self._turn, wanted, leave)
 
     def act(self, part: AnswerPart) -> Act | None:
@@ -89,7 +89,10 @@ class Doing:
     def _speak(self, part: AnswerPart, partner: Person | None, *, whispered: bool) -> Act | None:
         """Say plain words to a person, or to all; return None if they were refused."""
         state = self._state
-        if fault := self._fault(part.text, aloud=not whispered):
+        fault = self._fault(part.text, aloud=not whispered, to=partner)
+        if fault == SpeechFault.JUST_SAID:  # what is done with it may still be to be done
+            return Act(None, fault, is_step=False)
+        if fault:
             self.log_guard(GuardOp.DROPPED if state.acts else GuardOp.REFUSED, part, fault)
             state.fault = fault
             return None
@@ -178,8 +181,8 @@ class Doing:
             if read.verb == KnownVerb.WAIT and read.words and failed:  # nobody comes for that
                 return Act(None, "You did not wait: what you would wait for has failed")
             aloud = read.verb != KnownVerb.WHISPER
-            if read.verb == KnownVerb.TALK and (fault := self._fault(read.words, aloud=aloud)):
-                return Act(None, fault)
+            if fault := self._fault_of_words(read):
+                return Act(None, fault, is_step=fault != SpeechFault.JUST_SAID)
             if read.verb not in PRIVATE and self._tells_secret(read.words, aloud=aloud):
                 return Act(None, SpeechFault.SECRET)
             return self._actor.do(agent, read, basis=self._state.basis, confided=confided)
@@ -246,9 +249,27 @@ class Doing:
         )
         return Act(None, told)
 
-    def _fault(self, words: str, *, aloud: bool) -> str:
-        """Return why the guard refuses words; empty if it does not. ``aloud``: Others hear them."""
-        return self._guard.fault(words, aloud=aloud) if self._guard else ""
+    def _fault(self, words: str, *, aloud: bool = True, to: Person | None = None) -> str:
+        """Return why the guard refuses words; empty if it does not.
+
+        Args:
+            aloud: Whether others hear them.
+            to: To whom they are said; None for everybody.
+        """
+        if self._guard is None:
+            return ""
+        return self._guard.fault(words, aloud=aloud, to=to.key if to is not None else "")
+
+    def _fault_of_words(self, read: Command) -> str:
+        """Return why the guard refuses the words of a deed; empty if it does not, or it has none.
+
+        Of a whisper, only whether it has just been whispered.
+        """
+        if read.verb not in (KnownVerb.TALK, KnownVerb.WHISPER):
+            return ""
+        is_whisper = read.verb == KnownVerb.WHISPER
+        fault = self._fault(read.words, aloud=not is_whisper, to=self._near(read.to))
+        return fault if not is_whisper or fault == SpeechFault.JUST_SAID else ""
 
     def _tells_secret(self, words: str, *, aloud: bool = True) -> bool:
         """Return whether the guard finds a secret of the persona in words."""
