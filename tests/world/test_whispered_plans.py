@@ -81,6 +81,16 @@ class TestWhisperedPlans(PlansWorld):
         assert f"1. at The Quay, with Tom: what was asked for: {asked}" in prompt
         assert "seal" not in prompt
 
+    def test_words_to_somebody_else_are_no_request_for_a_whispered_plan(self):
+        ada = self.add_player(2, "Ada")
+        self.char1.execute_cmd("talk Ada If you go to the quay, take a hat.")
+        self.replies = ["Hm.\n> plan tomorrow 12:00, the Quay, Tom: tell him of the seal", "> wait"]
+        ada.execute_cmd("whisper Mira = Tell Tom of the seal, at the quay.")
+        self.pass_time(5)
+        (plan,) = self.plans.current
+        assert plan.private == {identity_of(ada)}
+        assert plan.aloud is None
+
     def test_a_whispered_plan_that_was_begun_is_not_named_to_others(self):
         self.has_a_whispered_plan()
         self.replies = ["> wait"]

@@ -13,14 +13,14 @@ from keepsake.agent.memory.shown_plans import missed_among
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
-from keepsake.books.aloud import Aloud
+from keepsake.books.aloud import Aloud, names_it
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plan_deeds import Seen
 from keepsake.books.plan_lines import read_plan
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.events.values import Author
-from keepsake.happening import KnownVerb, Person, PersonId
+from keepsake.happening import ME, KnownVerb, Person, PersonId, Speech
 from keepsake.prompt import results
 from keepsake.prompt.verbs import PRIVATE, Command
 
@@ -152,7 +152,7 @@ class CommitmentTools:
         if witnesses is not None:
             plan = replace(plan, private=frozenset(witnesses))
             self._check_sender(plan, known.plan)
-            asked = [aloud] if aloud is not None else self._asked_aloud_by(plan.whom, witnesses)
+            asked = [aloud] if aloud is not None else self._asked_aloud(plan, witnesses)
             explained = (plan.with_aloud(each, people) for each in asked)
             plan = next((each for each in explained if each.aloud is not None), plan)
         before = self._books.plans.current
@@ -186,16 +186,18 @@ class CommitmentTools:
             cure = f"leave plan {sent.number} open and write > wait for {plan.whom.name}"
             raise NoteRefused(told, cure)
 
-    def _asked_aloud_by(self, whom: Person | None, witnesses: Collection[PersonId]) -> list[Aloud]:
-        """Return the last open words of a plan's person, the newest first.
+    def _asked_aloud(self, plan: Plan, witnesses: Collection[PersonId]) -> list[Aloud]:
+        """Return what a plan's person said to the agent of the plan's place, the newest first.
 
-        For a plan that a whisper of somebody else has made private: they may ask for the same.
+        For a plan that a whisper of somebody else has made private: its person may have asked for
+        the same, aloud. What that person says to others, or of something else, asks for nothing.
         """
-        if whom is None or not whom.id or whom.id in witnesses:
+        whom = plan.whom
+        if whom is None or not whom.id or not plan.where or whom.id in witnesses:
             return []
         heard = self._memory.private.heard_by
         window = heard(self._memory.memory.context().window, NO_PRIVATE_WORDS)
-        said = (m for m in reversed(window) if m.source_id == whom.id and m.heard is not None)
+        said = (each for each in reversed(window) if _asks_for(each.heard, whom, plan.where))
         public = (each for each in said if self._memory.private.confidants(each.number) is None)
         return [Aloud.of(each.number, each.line) for each in islice(public, _OPEN_WORDS)]
 
@@ -309,3 +311,10 @@ def _is(known: Person | None, person: Person) -> bool:
     if person.id:
         return known.is_same(person)
     return known.name.casefold() == person.name.casefold()
+
+
+def _asks_for(heard: Speech | None, whom: Person, place: str) -> bool:
+    """Return whether somebody says something of a place to the agent."""
+    if heard is None or heard.speaker.id != whom.id or ME not in heard.to:
+        return False
+    return names_it(heard.words, place)
