@@ -214,7 +214,7 @@ class Actor:
             to=what.to[0] if isinstance(what, Deed) and what.to else None,
             redact=redact,
             seen=basis.seen,
-            known=Known(basis.audience, basis.due, basis.partner),
+            known=Known(basis.audience, basis.due, basis.partner, basis.named),
             witnesses=witnesses,
             aloud=basis.aloud,
         )

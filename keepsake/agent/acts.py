@@ -127,6 +127,7 @@ class Basis:
             and the answer can name no others.
         private: The numbers of the private memories that the prompt held.
         partner: The identity of who is answered; empty for nobody.
+        named: The identities of those whom the words that are answered name.
         allowed_by: Who allowed that these words be said to somebody who does not know what the
             prompt held; empty for words that need no leave.
     """
@@ -140,6 +141,7 @@ class Basis:
     due: int = 0
     private: tuple[int, ...] = ()
     partner: PersonId = ""
+    named: tuple[PersonId, ...] = ()
     allowed_by: tuple[PersonId, ...] = ()
 
 

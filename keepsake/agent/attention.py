@@ -271,15 +271,22 @@ class Attention:
         wait = self.config.gather * self._rng.uniform(0.5, 1.5) * _TOGETHER if gather else 0.0
         self._waiting[PLAN_SLOT] = _Waiting(impulse, now + wait, now)
 
-    def take_plan_with(self, who: str) -> Impulse | None:
+    def take_plan_with(self, who: str, here: frozenset[PersonId]) -> Impulse | None:
         """Take out the plan that is due if it is with a person, whose words are answered now.
 
+        Args:
+            who: The person.
+            here: Everybody who is with the agent.
+
         Returns:
-            Its impulse; None if no plan is due, or one with somebody else, or one that only some
-            may know of.
+            Its impulse; None if no plan is due, or one with somebody else, or one of which somebody
+            here may not know.
         """
         waiting = self._waiting.get(PLAN_SLOT)
-        if waiting is None or waiting.impulse.who != who or waiting.impulse.confided is not None:
+        if waiting is None or waiting.impulse.who != who:
+            return None
+        confided = waiting.impulse.confided
+        if confided is not None and not (here and here <= confided):
             return None
         del self._waiting[PLAN_SLOT]
         return waiting.impulse

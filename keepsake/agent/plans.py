@@ -209,16 +209,19 @@ class Plans:
             return True
         return plan.is_begun and plan.whom is not None and plan.whom.id == person.id
 
-    def take_due_with(self, person: PersonId) -> Due | None:
+    def take_due_with(self, person: PersonId, here: Collection[PersonId]) -> Due | None:
         """Take the plan that is due within a moment, here, with somebody who speaks to the agent.
 
-        One answer is for both. None for no such plan, and for one that only some may know of.
+        One answer is for both. None for no such plan, and for one of which somebody here may not
+        know.
+
+        ``here``: Everybody who is with the agent.
         """
         if not self.enabled:
             return None
         now = self._services.clock.now()
         for plan in self.book.current:
-            is_open = plan.state is PlanState.OPEN and plan.confided is None
+            is_open = plan.state is PlanState.OPEN and plan.may_be_done_before(here)
             if not is_open or plan.at is None or plan.whom is None or plan.whom.id != person:
                 continue
             if not self.is_here(plan) or plan.is_overdue(now) or plan.at - now > AT_ONCE:

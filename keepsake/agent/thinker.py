@@ -391,9 +391,10 @@ class Thinker:
     def _begin_turn(self, agent: Body, impulse: Impulse) -> None:
         """Begin a thought; if a player waits, players are shown after some seconds: it thinks."""
         is_answer = impulse.from_player and impulse.kind in ANSWERED
-        beside = self._attention.take_plan_with(impulse.who) if is_answer else None
+        here = frozenset(map(identity_of, people_near(agent)))
+        beside = self._attention.take_plan_with(impulse.who, here) if is_answer else None
         if beside is None and impulse.from_player and impulse.kind in DIRECT:
-            due = self.plans.take_due_with(impulse.who) if self.plans is not None else None
+            due = self.plans.take_due_with(impulse.who, here) if self.plans is not None else None
             beside = impulse_of_plan(due) if due is not None else None
         turn = self._new_turn(impulse=impulse, agent=agent, beside=beside)
         self.turn = turn

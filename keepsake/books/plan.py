@@ -72,6 +72,13 @@ class Plan:
         """
         return None if self.aloud is not None else self.private
 
+    def may_be_done_before(self, people: Collection[str]) -> bool:
+        """Return whether its steps may be done among these people: all of them may know of it.
+
+        ``people``: The identities of all who are with the agent.
+        """
+        return self.confided is None or (bool(people) and self.confided.issuperset(people))
+
     def as_known_to(self, audience: Collection[str]) -> Plan | None:
         """Return the plan as all of the audience may know it; None if they may not know of it.
 
@@ -91,6 +98,14 @@ class Plan:
             why="",
             private=None,
         )
+
+    def is_of(self, people: Collection[str]) -> bool:
+        """Return whether it is with one of these people, or one of them alone may know of it.
+
+        ``people``: Their identities.
+        """
+        is_with = self.whom is not None and self.whom.id in people
+        return is_with or any(each in people for each in self.private or ())
 
     def with_aloud(self, aloud: Aloud, people: Iterable[Person]) -> Plan:
         """Return a private plan with what was said aloud, if that is enough to act on it.

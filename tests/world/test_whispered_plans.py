@@ -169,6 +169,44 @@ class TestWhisperedPlans(PlansWorld):
         self.pass_minutes(3)
         return self.prompts()[before:]
 
+    def at_the_quay_in_private(self) -> None:
+        """Let Tom whisper of a meeting at the Quay, where Mira's model is asked about it now."""
+        self.replies = ["I will.\n> plan in 2 minutes, the Quay, Tom: show him Button", "> wait"]
+        self.char1.execute_cmd("whisper Mira = At the quay, in two minutes?")
+        self.pass_time(5)
+        for each in (self.mira, self.char1):
+            each.move_to(self.quay, quiet=True)
+        self.time.time += timedelta(seconds=70)
+        self.gate = self.hold_answers()
+        before = len(self.prompts())
+        while len(self.prompts()) == before:
+            self.time.time += timedelta(seconds=5)
+            self.clock.advance(5)
+            self.settle(lambda: self.is_thinking() or not self._at_work())
+        self.asked = len(self.prompts())
+
+    def answered(self) -> list[str]:
+        """Let Tom speak while a plan's step is under way; return the prompts that follow."""
+        self.replies = ["Here he is!\n> done 1"]
+        self.char1.execute_cmd("talk Mira Where is he?")
+        self.gate.set()
+        self.pass_time(8)
+        return self.prompts()[self.asked :]
+
+    def test_words_of_who_alone_is_here_and_knows_of_it_are_answered_with_a_private_plan(self):
+        self.at_the_quay_in_private()
+        (prompt,) = self.answered()
+        assert "It is time for what you mean to do: 1. " in prompt
+        assert "Tom waits for your answer" in prompt
+        assert not self.plans.current
+
+    def test_a_private_plan_is_not_done_in_an_answer_that_others_hear(self):
+        self.at_the_quay_in_private()
+        self.add_player(2, "Ada").move_to(self.quay, quiet=True)
+        prompt = self.answered()[0]
+        assert "Tom waits for your answer" in prompt
+        assert "Button" not in prompt
+
     def test_after_a_walk_for_a_private_plan_its_words_reach_who_knows_of_it(self):
         prompts = self.whispered_plan_is_due(
             "> walk to the Quay\n*bows*\nHere I am.\n> whisper Tom = As you said.\n"

@@ -38,11 +38,13 @@ class Known:
         audience: Who hears the answer; what others confided is not among them.
         plan: The number of the plan that is the reason for the answer; 0 for another reason.
         partner: The identity of who is answered; empty for nobody.
+        named: The identities of those whom the words that are answered name.
     """
 
     audience: Audience = NO_PRIVATE_WORDS
     plan: int = 0
     partner: PersonId = ""
+    named: tuple[PersonId, ...] = ()
 
     def has_plan(self, plan: Plan) -> bool:
         """Return whether the prompt showed a plan."""
@@ -55,9 +57,12 @@ class Known:
     def may_end(self, plan: Plan) -> bool:
         """Return whether a plan may be ended by its number, although others hear the answer.
 
-        That tells them nothing. But somebody who may not know of a plan has no say in it.
+        That tells them nothing. But who neither may know of a plan, nor is its person, nor speaks
+        of one of these, has no say in it.
         """
-        return not self.partner or plan.private is None or self.partner in plan.private
+        if not self.partner or plan.private is None:
+            return True
+        return plan.is_of((self.partner, *self.named))
 
     def told_of(self, plan: Plan) -> str:
         """Return what the result of ending a plan tells: its number alone if others may read it."""
@@ -246,6 +251,8 @@ class CommitmentTools:
     def _plan_to_end(self, which: str, known: Known) -> Plan:
         """Return the plan that an agent ends: by its number also one that the prompt did not show.
 
+        By any words also the only one of those who are spoken of, if its prompt may not show it.
+
         Raises:
             NoteRefused: No plan matches, or several do.
         """
@@ -256,7 +263,14 @@ class CommitmentTools:
             return plan
         if plan is None and number.isdecimal() and (meant := self._plan_meant(number, known)):
             return meant
-        return self._plan_named(which, known)
+        try:
+            return self._plan_named(which, known)
+        except NoteRefused:
+            unseen = (each for each in current if not known.has_plan(each))
+            theirs = [each for each in unseen if known.named and known.may_end(each)]
+            if number.isdecimal() or len(theirs) != 1:
+                raise
+            return theirs[0]
 
     def _plan_meant(self, number: str, known: Known) -> Plan | None:
         """Return the plan that is carried out, if the agent insists on a number that no plan has.

@@ -12,6 +12,7 @@ from keepsake.agent.turns.answers.answering import Answering, Reading
 from keepsake.agent.turns.asking import AnswerEnd, ModelCall, as_model_error
 from keepsake.agent.turns.attempt import Attempt
 from keepsake.agent.turns.context import speaks_openly_now
+from keepsake.agent.turns.prompts.plans_shown import spoken_of_by
 from keepsake.agent.turns.prompts.prompting import BuiltPrompt, prompt_of
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.privacy import Audience
@@ -191,6 +192,7 @@ class _Request:
             due=turn.impulse.plan,
             private=tuple(n for n in sorted(shown) if memory.private.confidants(n) is not None),
             partner=turn.context.partner.id if turn.context.partner is not None else "",
+            named=tuple(each.id for each in spoken_of_by(turn.agent, turn.context, turn.tools)),
         )
         attempt.sent = sent
         turn.thoughts.begin(sent)

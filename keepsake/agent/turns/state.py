@@ -14,7 +14,8 @@ from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.surroundings.people import players_near
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.people import people_near, players_near
 from keepsake.agent.turns.asking import ModelCall
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
 from keepsake.agent.turns.consent.replies import with_replies
@@ -228,15 +229,16 @@ class Turn:
         """Return the impulse with who may know of its plan now, and how far it is now.
 
         A person may have edited it, and a thought may wait while the agent does more for it. Words
-        of the person of a plan that is due are answered together with it, if anybody may know of
-        it.
+        of the person of a plan that is due are answered together with it, if all who are here may
+        know of it.
         """
         plans = self.tools.plans
         due = impulse if impulse.plan else self.beside
         plan = plans.named(due.plan) if plans is not None and due is not None else None
         if plans is None or due is None or plan is None:
             return impulse
-        if due is self.beside and plan.confided is not None:
+        here = frozenset(map(identity_of, people_near(self.agent)))
+        if due is self.beside and not plan.may_be_done_before(here):
             return impulse
         why = plans.steps.whys.get(plan.number, due.why)
         return replace(impulse, plan=plan.number, confided=plan.confided, why=why)

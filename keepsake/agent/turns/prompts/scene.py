@@ -9,30 +9,19 @@ from datetime import datetime
 from keepsake.agent.attention import ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.memory.present import present_talk
-from keepsake.agent.memory.shown_plans import (
-    done_for,
-    known_line_of,
-    line_of,
-    lines_of,
-    progress_of,
-    promise_of,
-    short_line_of,
-)
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.plans import Plans
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.people import people_near, persons_near
 from keepsake.agent.surroundings.sights import detail_named
 from keepsake.agent.turns.abilities import invitation_to
 from keepsake.agent.turns.context import TurnContext
 from keepsake.agent.turns.prompts.excerpts import with_summaries
+from keepsake.agent.turns.prompts.plans_shown import spoken_of_by, with_plans
 from keepsake.agent.turns.prompts.setting import setting_of
 from keepsake.agent.turns.waiting import NOTHING, Unanswered, came_after, unanswered
-from keepsake.agent.waking import Silence
-from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, PrivateWords, is_redacted
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import day_and_time
-from keepsake.books.plan import Plan
 from keepsake.happening import Result
 from keepsake.language.perception import is_question
 from keepsake.memory.types import MemoryContext
@@ -69,7 +58,8 @@ def scene_of(
     invitation = invitation_to(tools, context)
     scene = setting_of(agent, context, now, withheld=tools.withheld)
     scene = with_summaries(scene, remembered)
-    scene = _with_plans(scene, context, tools, window, may)
+    spoken_of = spoken_of_by(agent, context, tools)
+    scene = with_plans(scene, context, tools, window, may, spoken_of=spoken_of)
     scene = _with_books(scene, agent, context, tools, may)
     scene = _with_answered(scene, agent, context, tools, window)
     return replace(
@@ -184,100 +174,11 @@ def _with_books(
     )
 
 
-def _with_plans(
-    scene: Scene,
-    context: TurnContext,
-    tools: MemoryTools,
-    window: Sequence[Memory],
-    may: PrivateShown,
-) -> Scene:
-    """Return the scene with plans: open ones, missed ones, and the one that is due."""
-    plans = tools.plans
-    if plans is None:
-        return scene
-    impulse = context.impulse
-    due = plans.named(impulse.plan) if impulse.plan else None
-    shown = plans.shown(context.audience)
-    missed = plans.missed(context.audience)
-    for plan in (*shown, *missed):
-        may.may_hear([plan.since])
-    private = tools.memory.private.without(context.without)
-    known = [each for each in shown if _is_open(each, private)]
-    others = [each for each in shown if each not in known]
-    due_number = due.number if due is not None else 0
-    begun = (
-        progress_of(each, plans.steps.waits.get(each.number, ""))
-        for each in known
-        if each.number != due_number
-    )
-    hidden = _kept_from_others(plans, context, {due_number, *(each.number for each in shown)})
-    scene = replace(
-        scene,
-        may_plan=plans.enabled,
-        plans=lines_of(shown, plans.steps.waits),
-        open_plans=tuple(map(known_line_of, known)),
-        progress=(*begun, *hidden),
-        private_plans=lines_of([x for x in others if x.number != due_number], plans.steps.waits),
-        missed=lines_of(missed),
-    )
-    if due is None:
-        return scene
-    # A plan that nobody here may know of is shown: the agent acts on it and says nothing.
-    theirs = due.as_known_to(context.audience) or due
-    reasons = [impulse.why, _silence_of(plans.steps.silences.get(due.number), window)]
-    why = "; ".join(dict.fromkeys(filter(None, reasons)))
-    why = f" ({why})"
-    done = done_for(theirs, window)
-    promise = promise_of(due, tools.memory.commitments.items)
-    if promise is not None and may.may_hear([promise.number]):
-        why += f" (you promised it: when it is done, also write > kept {promise.number})"
-    short = short_line_of(theirs, done) if theirs in known else ""
-    return replace(
-        scene, due=f"{line_of(theirs, done)}{why}", due_now=f"{short}{why}" if short else ""
-    )
-
-
-def _kept_from_others(
-    plans: Plans, context: TurnContext, shown: Collection[int]
-) -> tuple[str, ...]:
-    """Return a mark for each plan of which the partner knows, and not all others who hear it.
-
-    It tells nothing of the plan. So the agent does not make it again, and can end it.
-    """
-    partner = context.partner
-    if not plans.enabled or partner is None or not partner.id:
-        return ()
-    return tuple(
-        f"{each.number}. what you and {partner.name} keep from others here"
-        for each in plans.book.current
-        if each.number not in shown and each.private is not None and partner.id in each.private
-    )
-
-
-def _is_open(plan: Plan, private: PrivateWords) -> bool:
-    """Return whether everybody may know of a plan, and of the memory that it rests on."""
-    return plan.private is None and private.may_hear([plan.since], NO_PRIVATE_WORDS)
-
-
 def _moment(scene: Scene, window: Sequence[Memory]) -> str:
     """Return the time; the clock alone if the window ends in the same hours of the same day."""
     newest = window[-1].time if window else None
     is_told = newest is not None and day_and_time(newest) == scene.daytime
     return scene.now.removeprefix(f"{scene.daytime}, ") if is_told else scene.now
-
-
-def _silence_of(silence: Silence | None, window: Sequence[Memory]) -> str:
-    """Return whether somebody has answered since a plan waited for them; empty for nobody."""
-    if silence is None:
-        return ""
-    who = silence.person
-    for each in window:
-        said = each.heard
-        if said is None or each.number <= silence.since or not said.speaker.is_same(who):
-            continue
-        if said.is_to_me_or_all:
-            return f"{who.name} has answered you"
-    return f"{who.name} has not answered"
 
 
 def _answered(tools: MemoryTools, context: TurnContext, waiting: Unanswered) -> tuple[int, ...]:
