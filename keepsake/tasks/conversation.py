@@ -391,7 +391,8 @@ def dialogue_line(memory: Memory, name: str) -> str:
         if memory.event == MessageType.SHRUG:
             return ""
         if own is not None:
-            return f"{name}: {for_prompt(own.words)}"
+            # Without its words a whisper would show the model that it may answer with nothing.
+            return f"{name}: {for_prompt(own.words)}" if own.words else ""
         what = memory.what
         return f"({name} {for_prompt(what.gesture)})" if isinstance(what, Pose) else ""
     said = memory.heard

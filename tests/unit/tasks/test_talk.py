@@ -156,6 +156,19 @@ def test_the_last_line_is_what_is_answered_if_others_have_spoken_since():
     assert texts(prompt_of(came))[-1].endswith("because of this: Anneke arrives from Pump Square.]")
 
 
+def test_a_dialogue_shows_no_empty_line_where_a_whisper_has_no_words():
+    whisper = Speech(
+        speaker=ME, words="I will say nothing.", to=(Person("Anneke", "12-1"),),
+        manner=Manner.WHISPER, shown='You whisper to Anneke, "I will say nothing."',
+    )  # fmt: skip
+    own = replace(SCENE.window[1], number=282, what=whisper)
+    asked = replace(SCENE.window[-1], number=283)
+    scene = replace(SCENE, window=(*SCENE.window, redacted(own), asked))
+    lines = prompt_of(scene, Target(form="dialogue")).request.prompt.splitlines()
+    assert lines[-1] == "Mira:"
+    assert not [line for line in lines[:-1] if line.strip() == "Mira:"]
+
+
 @pytest.mark.parametrize("form", ["chat", "dialogue", "script"])
 def test_an_answer_may_not_repeat_a_line_said_lately_unless_the_same_is_asked(form):
     planks = "Then it owes you two planks, Jonas."
