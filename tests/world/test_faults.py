@@ -12,7 +12,7 @@ from keepsake.contrib.evennia import characters, lifecycle
 from keepsake.contrib.evennia.characters import show_absence_news
 from keepsake.contrib.evennia.forgetting import forget_everywhere
 from keepsake.erasure.folder import AgentCleaner
-from keepsake.errors import ArchiveUnwritable, ModelFailed, ModelUnavailable
+from keepsake.errors import ArchiveUnwritable, ModelFailed, ModelTimeout, ModelUnavailable
 from keepsake.events.files import events
 from keepsake.events.log_file import FaultHandler
 from keepsake.events.values import CompactReason
@@ -163,6 +163,17 @@ class TestFaults(FaultsWorld):
         with patch.object(Gateway, "submit", submit):
             self.mind.thinker._read_ahead(IDLE)
         assert "Start it" in self.fault("warm-up", place="submit")
+
+    def test_a_model_too_slow_to_read_ahead_is_no_fault(self):
+        def submit(_gateway, _profile, _priority, _key, _build, ended):
+            ended(ModelTimeout("The model gave no answer within 60 s", "Use a smaller model"))
+
+        with patch.object(Gateway, "submit", submit):
+            self.mind.thinker._read_ahead(IDLE)
+        assert self.lines.having("INFO warm-up Mira: ", "only in part", "no answer within 60 s")
+        assert not self.lines.having("Traceback")
+        assert self.log.flush(60)
+        assert "error" not in {each["kind"] for each in events(self.log.folder)}
 
     def test_housekeeping(self):
         memory = self.mind.memory

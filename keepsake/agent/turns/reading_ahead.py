@@ -16,7 +16,7 @@ from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.people import people_near
 from keepsake.agent.turns.context import context_of
 from keepsake.agent.turns.prompts.prompting import prompt_of, supposed
-from keepsake.errors import KeepsakeError, ModelUnavailable
+from keepsake.errors import KeepsakeError, ModelTimeout, ModelUnavailable
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.model import Model
 from keepsake.models.profiles import ModelProfile
@@ -52,7 +52,10 @@ def read_ahead(
         return replace(profile.request(built.prompt.request), cache_key=key, max_tokens=1)
 
     def ended(outcome: Outcome | KeepsakeError) -> None:
-        if isinstance(outcome, KeepsakeError):
+        if isinstance(outcome, ModelTimeout):
+            # A slow model is no fault. What it has read stays in its server's cache.
+            log.info(f"A prompt was read in advance only in part: {outcome.what}", agent=ref.name)
+        elif isinstance(outcome, KeepsakeError):
             log.warning("The warm-up failed", agent=ref.name, exc_info=outcome)
 
     try:
