@@ -14,26 +14,29 @@ class TestModelGone(TalkWorld):
     def away_lines(self) -> int:
         return sum("seems far away" in line for line in self.heard)
 
-    def test_an_outage_is_told_once_to_each_player_and_again_after_a_change(self):
+    def test_an_outage_is_told_once_for_each_line_and_again_after_a_change(self):
+        others = self.capture(self.char2)
         self.fake.always("/api/chat", Reply(status=500))
         self.ask("Is anybody there?", seconds=8)
         for _ in range(3):  # as once a minute
             self.mind.thinker.answer_waiting()
             self.pass_time(60)
-        self.ask("Hello?", seconds=8)
         assert self.away_lines() == 1
+        self.ask("Hello?", seconds=8)
+        assert self.away_lines() == 2, "words without any answer look lost"
+        assert sum("seems far away" in line for line in others) == 1, "only who waits reads it again"
         self.char1.move_to(self.add_room("The Quay"))
         self.pass_time(90)
         self.char1.move_to(self.room1)
         self.ask("And now?", seconds=8)
-        assert self.away_lines() == 2
+        assert self.away_lines() == 3
         self.fake.always("/api/chat", Reply())
         self.pass_time(60)
         self.ask("Now?", "Now I am, Tom.", seconds=8)
         self.fake.always("/api/chat", Reply(status=500))
         self.pass_time(60)
         self.ask("Still?", seconds=8)
-        assert self.away_lines() == 3
+        assert self.away_lines() == 4
 
     def test_the_last_line_is_answered_when_the_model_works_again(self):
         self.fake.always("/api/chat", Reply(status=500))

@@ -42,13 +42,16 @@ def show_person(agent: Body, person: Person, text: str) -> None:
             each.msg((text, {"type": "hint"}))
 
 
-def show_no_answer(agent: Body, impulse: Impulse) -> bool:
+def show_no_answer(agent: Body, impulse: Impulse, *, alone: bool = False) -> bool:
     """Tell a waiting player who is still here that no answer will come, as no model gave one.
+
+    ``alone``: Whether the other players here are not told.
 
     Returns:
         Whether anybody was told.
     """
-    return _show_waiting(agent, impulse, f"{agent.key} seems far away, and does not answer.")
+    line = f"{agent.key} seems far away, and does not answer."
+    return _show_waiting(agent, impulse, line, alone=alone)
 
 
 def show_silence(agent: Body, impulse: Impulse) -> None:
@@ -56,9 +59,11 @@ def show_silence(agent: Body, impulse: Impulse) -> None:
     _show_waiting(agent, impulse, f"{agent.key} shrugs, and says nothing.")
 
 
-def _show_waiting(agent: Body, impulse: Impulse, line: str) -> bool:
+def _show_waiting(agent: Body, impulse: Impulse, line: str, *, alone: bool = False) -> bool:
     here = [identity_of(person) for person in people_near(agent)]
     waits = impulse.priority is Urgency.PLAYER and impulse.who in here
-    if waits:
+    if waits and alone:
+        show_person(agent, impulse.person, line)
+    elif waits:
         show_players(agent, line)
     return waits

@@ -1,5 +1,6 @@
 """Whom an agent has told that it cannot answer, so that nobody reads it over and over.
 
+Who says something more reads it again, alone: words without any answer look as if they were lost.
 While no model answers, an agent tries again once a minute, and whenever somebody speaks to it.
 """
 
@@ -25,7 +26,8 @@ class Outage:
     def tell(self, agent: Body, impulse: Impulse, reason: str) -> None:
         """Tell a waiting player that no answer will come, unless they have been told.
 
-        They are told again after an answer, for another kind of reason, and if they have been away.
+        They are told again after an answer, for another kind of reason, if they have been away, and
+        if they have said something new.
 
         Args:
             reason: The kind of the failure.
@@ -33,7 +35,10 @@ class Outage:
         if reason != self._reason:
             self.end()
             self._reason = reason
-        if impulse.who not in self._told and show_no_answer(agent, impulse):
+        if impulse.who in self._told:
+            if not impulse.failed:  # new words, not another try
+                show_no_answer(agent, impulse, alone=True)
+        elif show_no_answer(agent, impulse):
             self._told |= frozenset(map(identity_of, people_near(agent)))
 
     def set_present(self, present: Collection[PersonId]) -> None:
