@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from keepsake.agent.turns.attempt import TurnDropped
+from keepsake.agent.turns.consent.replies import asker_of, is_said_for
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.privacy import Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind
@@ -165,8 +166,14 @@ def _line_of_deed(memory: Memory, name: str) -> str:
 
 
 def _senders(memory: Memory, turn: Turn) -> tuple[PersonId, ...]:
-    """Return who sent the agent to say own words: those who alone know of their plan."""
+    """Return who sent the agent to say own words: who alone knows of their plan, or asked aloud."""
     plans = turn.tools.books.plans.items
-    private = next((each.private for each in plans if each.number == memory.plan), None)
-    is_theirs = private is not None and private.issuperset(memory.allowed_by)
+    plan = next((each for each in plans if memory.plan and each.number == memory.plan), None)
+    if plan is None or memory.said is None:
+        return ()
+    if plan.private is None and not memory.allowed_by:
+        window = turn.tools.memory.memory.context().window
+        asker = asker_of(plan, window) if is_said_for(memory, plan, window) else ""
+        return (asker,) if asker and asker != memory.to_id else ()
+    is_theirs = plan.private is not None and plan.private.issuperset(memory.allowed_by)
     return memory.allowed_by if is_theirs else ()
