@@ -50,12 +50,7 @@ class Aloud:
 
     def names(self, name: str) -> bool:
         """Return whether it names a person or a place, with or without the place's article."""
-        return names_it(self.line, name)
-
-
-def names_it(text: str, name: str) -> bool:
-    """Return whether a text names a person or a place, with or without the place's article."""
-    return names(text, name) or names(text, _ARTICLE.sub("", name))
+        return names(self.line, name) or names(self.line, _ARTICLE.sub("", name))
 
 
 def aloud_in(match: re.Match[str]) -> Aloud | None:

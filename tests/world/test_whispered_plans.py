@@ -68,28 +68,18 @@ class TestWhisperedPlans(PlansWorld):
         assert "chest" not in prompt
         assert not self.plans.current
 
-    def test_a_plan_made_in_a_whispered_turn_shows_what_its_person_asked_aloud(self):
+    def test_a_plan_made_in_a_whispered_turn_is_not_put_in_the_words_of_its_person(self):
         ada = self.add_player(2, "Ada")
         self.ask("Will you meet me at the quay at noon tomorrow?", "> wait")
-        self.replies = ["Hm.\n> plan tomorrow 12:00, the Quay, Tom: see the ferry", "> wait"]
-        ada.execute_cmd("whisper Mira = My brother forged the seal.")
+        self.replies = ["Hm.\n> plan tomorrow 14:00, the Quay, Tom: tell him of the seal", "> wait"]
+        ada.execute_cmd("whisper Mira = Tell my brother Tom that I know of the seal.")
         self.pass_time(5)
         (plan,) = self.plans.current
         assert plan.private == {identity_of(ada)}
         (prompt,) = self.ask("At what hour was that?", "At noon.")
-        asked = "Tom says to you, 'Will you meet me at the quay at noon tomorrow?'"
-        assert f"1. at The Quay, with Tom: what was asked for: {asked}" in prompt
+        assert "1. something with Tom that is private: say nothing of it" in prompt
+        assert "what was asked for" not in prompt
         assert "seal" not in prompt
-
-    def test_words_to_somebody_else_are_no_request_for_a_whispered_plan(self):
-        ada = self.add_player(2, "Ada")
-        self.char1.execute_cmd("talk Ada If you go to the quay, take a hat.")
-        self.replies = ["Hm.\n> plan tomorrow 12:00, the Quay, Tom: tell him of the seal", "> wait"]
-        ada.execute_cmd("whisper Mira = Tell Tom of the seal, at the quay.")
-        self.pass_time(5)
-        (plan,) = self.plans.current
-        assert plan.private == {identity_of(ada)}
-        assert plan.aloud is None
 
     def test_a_whispered_plan_that_was_begun_is_not_named_to_others(self):
         self.has_a_whispered_plan()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.memory.books import Books
@@ -13,21 +12,19 @@ from keepsake.agent.memory.shown_plans import missed_among
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
-from keepsake.books.aloud import Aloud, names_it
+from keepsake.books.aloud import Aloud
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plan_deeds import Seen
 from keepsake.books.plan_lines import read_plan
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.events.values import Author
-from keepsake.happening import ME, KnownVerb, Person, PersonId, Speech
+from keepsake.happening import KnownVerb, Person, PersonId
 from keepsake.prompt import results
 from keepsake.prompt.verbs import PRIVATE, Command
 
 _MOST_WORDS_OF_A_NAME = 3
 """More words after ``promise`` are no name, but what is promised: ``a bowl of soup``."""
-_OPEN_WORDS = 3
-"""The most lines among which the one is sought that asks for a plan aloud."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +154,7 @@ class CommitmentTools:
         if witnesses is not None:
             plan = replace(plan, private=frozenset(witnesses))
             self._check_sender(plan, known.plan)
-            asked = [aloud] if aloud is not None else self._asked_aloud(plan, witnesses)
-            explained = (plan.with_aloud(each, people) for each in asked)
-            plan = next((each for each in explained if each.aloud is not None), plan)
+            plan = plan if aloud is None else plan.with_aloud(aloud, people)
         before = self._books.plans.current
         made = self._books.plans.add_or_join(plan)
         if appointments is not None:
@@ -190,21 +185,6 @@ class CommitmentTools:
             told = f"{plan.whom.name} could not be told what was whispered to you for another plan"
             cure = f"leave plan {sent.number} open and write > wait for {plan.whom.name}"
             raise NoteRefused(told, cure)
-
-    def _asked_aloud(self, plan: Plan, witnesses: Collection[PersonId]) -> list[Aloud]:
-        """Return what a plan's person said to the agent of the plan's place, the newest first.
-
-        For a plan that a whisper of somebody else has made private: its person may have asked for
-        the same, aloud. What that person says to others, or of something else, asks for nothing.
-        """
-        whom = plan.whom
-        if whom is None or not whom.id or not plan.where or whom.id in witnesses:
-            return []
-        heard = self._memory.private.heard_by
-        window = heard(self._memory.memory.context().window, NO_PRIVATE_WORDS)
-        said = (each for each in reversed(window) if _asks_for(each.heard, whom, plan.where))
-        public = (each for each in said if self._memory.private.confidants(each.number) is None)
-        return [Aloud.of(each.number, each.line) for each in islice(public, _OPEN_WORDS)]
 
     def answer(
         self,
@@ -325,10 +305,3 @@ def _is(known: Person | None, person: Person) -> bool:
     if person.id:
         return known.is_same(person)
     return known.name.casefold() == person.name.casefold()
-
-
-def _asks_for(heard: Speech | None, whom: Person, place: str) -> bool:
-    """Return whether somebody says something of a place to the agent."""
-    if heard is None or heard.speaker.id != whom.id or ME not in heard.to:
-        return False
-    return names_it(heard.words, place)
