@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.world.agents_world import NOT_ALLOWED
+from tests.world.agents_world import NOT_ALLOWED, next_of
 from tests.world.test_passing_on import ASKED, PassingOn
 
 QUIETLY = "Go to Ada at the quay, ask her quietly whether she minds me, and bring me her word."
@@ -62,3 +62,33 @@ class TestQuietErrands(PassingOn):
         assert "Not on Fridays" not in self.prompts()[before]
         assert len(self.consents()) == asked
         assert 'Mira says to you, "Any time, Tom."' in self.heard_by_tom
+
+
+class TestOpenErrands(PassingOn):
+    """Tom, among others, sends Mira to Bram, with whom she has whispered before."""
+
+    def test_an_open_answer_is_told_aloud_although_the_two_have_whispered_before(self):
+        self.bram.attributes.remove("paused")
+        self.bram.db.profile = "You are Bram, a beekeeper."
+        self.ada.move_to(self.room1, quiet=True)
+        self.bram.move_to(self.room1, quiet=True)
+        of_mira = ["Not a word."]
+        of_bram = ["> whisper Mira = My bees have swarmed, say nothing.", "> wait"]
+        self.fake.script = lambda prompt: (
+            next_of(of_bram) if "a beekeeper" in prompt else next_of(of_mira)
+        )
+        self.char1.execute_cmd("talk Bram Is it late?")
+        self.pass_minutes(1)
+        self.bram.move_to(self.quay, quiet=True)
+        of_bram[:] = ["At noon.", "> wait"]
+        of_mira[:] = [
+            "I will.\n> plan now: ask Bram when he comes, and tell Tom\n> walk to Bram"
+            "\n> talk Bram = When do you come?\n> wait for Bram",
+            "> walk to Tom\n> talk Tom = At noon, Tom.\n> done 1",
+            "> wait",
+        ]
+        heard = self.capture(self.ada)
+        self.char1.execute_cmd("talk Mira Ask Bram when he comes, and tell me.")
+        self.pass_minutes(2)
+        assert 'Mira says to Tom, "At noon, Tom."' in heard
+        assert not self.consents()

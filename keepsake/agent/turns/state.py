@@ -12,15 +12,18 @@ from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, Impulse, ImpulseKind
 from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.next_steps import is_of
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.people import people_near, players_near
 from keepsake.agent.turns.asking import ModelCall
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
 from keepsake.agent.turns.consent.replies import with_replies
 from keepsake.agent.turns.context import UNPROMPTED, TurnContext, renewed
 from keepsake.agent.turns.outage import Outage
+from keepsake.archive.privacy import NO_PRIVATE_WORDS
+from keepsake.books.plan import Plan
 from keepsake.events.values import Urgency
 from keepsake.happening import Person, PersonId
 from keepsake.models.tickets import Priority
@@ -251,11 +254,20 @@ class Turn:
             context = replace(context, impulse=impulse)
         self.impulse = impulse
         plans = self.tools.plans
-        plan = None
-        if plans is not None and not self.hides_replies:
-            plan = plans.named(self.plan_number)
+        plan = plans.named(self.plan_number) if plans is not None else None
+        if plan is not None and plan.confided is None and self._talks_about(plan, context):
+            # What the answer says is for others too, so it must not hold what the two alone know.
+            context = replace(context, audience=NO_PRIVATE_WORDS)
         window = self.tools.memory.memory.context().window
-        self.context = with_replies(context, plan, window)
+        self.context = with_replies(context, None if self.hides_replies else plan, window)
+
+    def _talks_about(self, plan: Plan, context: TurnContext) -> bool:
+        """Whether a turn talks openly with another agent here, whom a plan names."""
+        partner = context.partner
+        if partner is None or context.whispered or not is_of(plan, partner):
+            return False
+        agents = map(identity_of, filter(is_agent, people_near(self.agent)))
+        return partner.id in agents
 
     def begins(self) -> Deferred[None] | None:
         """Prepare for a part of the answer: before the first, its plan is marked as begun."""
