@@ -168,7 +168,7 @@ class AgentMemory:
         left = due - self.tiers.last_number
         if left > 0:
             return f"at memory {due} ({left} more)"
-        if self._triggers.is_count_due(self.window.lean_load()):
+        if self._triggers.is_count_due(self.window.usually(self.window.lean_load())):
             return f"at memory {due} (due now)"
         config = self.host.config()
         share = config.count_tokens / config.budget
@@ -200,7 +200,7 @@ class AgentMemory:
         if not self.window.is_overhead_known:
             # The budget says nothing yet, so only the number of memories counts.
             limits = replace(limits, context_tokens=LARGEST_CONTEXT)
-        snapshot = self.window.snapshot()
+        snapshot = self.window.snapshot(usual=asked is None)
         for reason in reasons:
             plan = make_plan(reason, limits, snapshot)
             must_pay = asked in (None, CompactReason.EMERGENCY)

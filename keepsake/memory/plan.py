@@ -111,8 +111,9 @@ def make_plan(
 
     Args:
         reason: A compaction by count keeps the immediate window, unless that leaves the prompt
-            over the high mark. A manual one keeps it unless that leaves the prompt over the low
-            mark. All others go down to the low mark.
+            over the high mark, or, in a large budget, over :attr:`CompactionConfig.low_tokens`. A
+            manual one keeps it unless that leaves the prompt over those tokens. All others go down
+            to them.
     """
     if now.overhead >= config.budget:
         return None
@@ -180,22 +181,35 @@ def immediate_window(config: CompactionConfig) -> int:
 def _leave(reason: CompactReason, room: _Room) -> int:
     """Return how many memories leave: the oldest ones, never one that must stay."""
     config = room.config
-    target = config.of_budget(config.low)
     open_at = _index_of_open(room)
-    may_leave = min(max(room.count - always_stay(config), 0), open_at)
-    by_load = min(room.least_leave(room.used, target), may_leave)
+    by_load = min(_leave_by_load(room), open_at)
     if reason is not CompactReason.COUNT and not reason.asked:
         return by_load
     due = max(room.count - immediate_window(config), 0)
     by_count = min(due, open_at)
+    bearable = config.of_budget(config.high)
     if reason is CompactReason.COUNT and by_count * 2 < due:
         # Most of it is an open exchange: wait, do not compact a little each turn, unless the prompt
-        # is over the high mark (below).
+        # is over the high mark.
         by_count = 0
-    bearable = target if reason.asked else config.of_budget(config.high)
+    elif reason.asked or config.goes_deeper:
+        bearable = config.low_tokens
     if room.used[by_count] <= bearable:
         return by_count
     return max(by_load, by_count)
+
+
+def _leave_by_load(room: _Room) -> int:
+    """Return how many memories leave for the low mark, and how many more where there is room.
+
+    For less than the low mark half of the immediate window stays at least.
+    """
+    config = room.config
+    may_leave = max(room.count - always_stay(config), 0)
+    leave = min(room.least_leave(room.used, config.of_budget(config.low)), may_leave)
+    stays = max(immediate_window(config) // 2, always_stay(config))
+    deeper = room.least_leave(room.used, config.low_tokens)
+    return max(leave, min(deeper, room.count - stays))
 
 
 def _index_of_open(room: _Room) -> int:

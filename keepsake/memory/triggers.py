@@ -39,6 +39,9 @@ class Triggers:
     After an undo no compaction is due until a person asks for one. Lines for which the prompt then
     has no room are not shown.
 
+    Whether a compaction in the background is due depends on what prompts usually cost
+    (:meth:`Window.usually`), so that a whisper with many private words does not start one.
+
     A mark counts only after a prompt was reported: before that, nobody knows how much of the budget
     the rest of the prompt takes. If the rest alone takes all of it, nothing is due.
     """
@@ -62,8 +65,9 @@ class Triggers:
         known = self._window.is_overhead_known
         if self.is_undone or (known and load.leaves_no_room):
             return []
+        load = self._window.usually(load)
         is_long = load.share >= WHOLE
-        shown = self._window.lean_load()
+        shown = self._window.usually(self._window.lean_load())
         if in_talk and not (known and (is_long or shown.share >= IN_TALK)):
             return []
         holds = {

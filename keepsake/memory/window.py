@@ -62,6 +62,7 @@ class Window:
 
     def __init__(self, agent: str, tiers: Tiers, host: MemoryHost) -> None:
         self.overhead: int | None = None
+        self._overhead_before: int | None = None  # as reported before that
         self.agent = agent
         self.tokens = host.tokens or Heuristic()
         self._lines = LineCounter(agent, self.tokens)
@@ -263,7 +264,19 @@ class Window:
         with self._lock:
             context = self.context()
             of_memory = self._summaries(context) + self.count(*context.shown)
+            self._overhead_before = self.overhead
             self.overhead = max(prompt - of_memory, 0)
+
+    def usually(self, load: Load) -> Load:
+        """Return a load without what the last prompt alone had: private words, a plan, a search.
+
+        A summary costs a call and the beginning of all later prompts, so no single prompt decides
+        it. The smaller of the last two reports counts.
+        """
+        before, now = self._overhead_before, self.overhead
+        if before is None or now is None:
+            return load
+        return replace(load, used=load.used - now + min(before, now))
 
     def load(self) -> Load:
         """Return what the prompt costs with the whole window, asides included."""
@@ -325,8 +338,10 @@ class Window:
 
     # -- for a plan
 
-    def snapshot(self) -> MemorySnapshot:
+    def snapshot(self, *, usual: bool = False) -> MemorySnapshot:
         """Weigh the context memory by memory, as a compaction would find it; slow.
+
+        ``usual``: Whether the rest of the prompt counts as it usually is (:meth:`usually`).
 
         A compaction masks all memories that may be masked, so the weights are of masked lines. They
         are of the words as they are; the memories themselves are as anybody may know them.
@@ -347,7 +362,7 @@ class Window:
             plain=self.count(*context.window),
             longterm_tokens=self.count(context.longterm.text) if context.longterm else 0,
             recent_tokens=self.count(context.recent.text) if context.recent else 0,
-            overhead=load.overhead,
+            overhead=(self.usually(load) if usual else load).overhead,
             open_from=open_exchange(context.window, self.agent),
             shown_now=load.window,
         )

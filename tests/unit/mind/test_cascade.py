@@ -89,6 +89,37 @@ def test_a_compaction_by_count_waits_until_the_prompt_is_well_filled(agent, toke
     memory.close()
 
 
+@pytest.mark.parametrize(
+    ("tokens", "overhead", "least", "most"),
+    [(4000, 500, 64, 64), (8000, 1000, 64, 64), (8000, 2000, 33, 63), (8000, 3500, 32, 32)],
+)
+def test_a_compaction_by_count_makes_a_larger_step_in_a_larger_budget(
+    agent, tokens, overhead, least, most
+):
+    """Below the low mark, so far that half of the immediate window stays."""
+    agent.config = CompactionConfig(min_saving_tokens=0).fitted(tokens)
+    memory = agent.open()
+    memory.window.overhead = overhead
+    add_talk(memory, 130)
+    while due(memory) is not COUNT:
+        add_talk(memory, 1)
+    assert least <= compact(memory, COUNT).kept <= most
+    memory.close()
+
+
+def test_one_prompt_with_much_besides_memories_starts_no_compaction(agent):
+    """A whisper with many private words is followed by open words again."""
+    agent.config = CompactionConfig(min_saving_tokens=0).fitted(8000)
+    memory = agent.open()
+    add(memory, 130)
+    load = memory.load()
+    of_memory = load.summaries + load.window
+    for overhead, reason in ((2000, None), (6200, None), (2000, None), (6200, None), (6100, COUNT)):
+        memory.report_prompt(of_memory + overhead)
+        assert due(memory) is reason, overhead
+    memory.close()
+
+
 @pytest.mark.parametrize("share", [0.7, 0.87])
 def test_a_compaction_waits_for_a_pause_of_the_talk(memory, share):
     add(memory, 8)
