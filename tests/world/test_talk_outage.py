@@ -24,7 +24,7 @@ class TestModelGone(TalkWorld):
         assert self.away_lines() == 1
         self.ask("Hello?", seconds=8)
         assert self.away_lines() == 2, "words without any answer look lost"
-        assert sum("seems far away" in line for line in others) == 1, "only who waits reads it again"
+        assert sum("seems far away" in line for line in others) == 1, "only who waits reads it"
         self.char1.move_to(self.add_room("The Quay"))
         self.pass_time(90)
         self.char1.move_to(self.room1)
