@@ -1,7 +1,7 @@
 /* The tiers from memory 1 to now, on a scrubber; an open tier shows its memories. */
 
 import { get } from "./api.js";
-import { ZONE } from "./clock.js";
+import { byTheClock, ZONE } from "./clock.js";
 import { tallyOf } from "./compactions.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
 import { HappeningKind, MemoryKind, MemoryOp, PlanState, Tier } from "./kinds.js";
@@ -22,8 +22,6 @@ const PAGE = 50;
 const TOLD = 6;
 /** What was recalled that is shown. */
 const RECALLED = 3;
-/** How a plan's line begins that has a time, by the world's clock. */
-const DATED = /^(\d{4})-(\d\d)-(\d\d) (\d\d:\d\d)/;
 /** The part of the screen below which a page of memories begins too low. */
 const LOW = 0.6;
 /** The parts of the timeline that are not summaries; also the names of their styles. */
@@ -100,14 +98,6 @@ function noSummary(iso, first) {
   if (first && first * 1000 <= Date.parse(iso)) return null;
   const since = first ? [" (the first came at ", time(new Date(first * 1000).toISOString()), ")"] : "";
   return [" There was no summary yet", since, "."];
-}
-
-/** A plan's line with its time as people say it: `29 Nov, 19:35, at Pump Square: …`. */
-function byTheClock(line) {
-  return line.replace(DATED, (_, year, month, date, hour) => {
-    const day = new Date(Date.UTC(year, month - 1, date));
-    return `${day.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" })}, ${hour}`;
-  });
 }
 
 /** What it meant to do then: its open plans and promises. */
