@@ -94,13 +94,23 @@ def losses(made: PastCompaction, memories: Sequence[Memory], owner: str = "") ->
         how, missing, told = max(kept, key=_leftover)
         named = tuple(_named_in(memory, missing, owner))
         found.append(Loss(memory, how, missing, told, named))
-    return sorted(found, key=_greatest_first)
+    return sorted(found, key=lambda each: _greatest_first(each, rarity, language))
 
 
-def _greatest_first(loss: Loss) -> tuple[int, int, int, int]:
-    """Return how small a loss is, to sort by."""
-    named = -len(loss.named)
-    return _ORDER.index(loss.kept), _rank(loss.memory), named, -len(loss.missing)
+def _greatest_first(loss: Loss, rarity: Rarity, language: str) -> tuple[int, int, int, float]:
+    """Return how small a loss is, to sort by.
+
+    A name or a figure that was told once is lost for good: nothing that is left leads to it. After
+    these comes what tells most in rare words, its questions aside.
+    """
+    once = sum(
+        all(rarity.counts.get(part, 0) <= 1 for part, _ in parts_of(word, language))
+        for word in loss.named
+    )
+    told = {part for part, _ in parts_of(told_in(_text_of(loss.memory)), language)}
+    missing = {part for word in loss.missing for part, _ in parts_of(word, language)}
+    bits = sum(map(rarity.bits, missing & told))
+    return _ORDER.index(loss.kept), _rank(loss.memory), -once, -bits
 
 
 def _named_in(memory: Memory, missing: Sequence[str], owner: str) -> Iterator[str]:

@@ -147,6 +147,8 @@ class LossView(Shape):
     """Those of the missing words that are names or figures."""
     elsewhere: tuple[ElsewhereView, ...]
     """Where else it stands, if it is gone; only of the 100 greatest losses."""
+    errand: bool = False
+    """Whether a promise or a plan of some agent answers it: it asks for something to be done."""
 
 
 class SentenceLossView(Shape):

@@ -289,3 +289,20 @@ def test_promises_and_what_was_told_are_greater_losses_than_questions_and_sights
     found = losses(made("Ann sails."), memories)
     numbers = [each.memory.number for each in found]
     assert ({*numbers[:2]}, numbers[2:]) == ({4, 5}, [2, 3, 1])
+
+
+def test_a_name_that_was_told_once_is_a_greater_loss_than_one_that_others_tell_too():
+    lines = (
+        'Tom says, "I must just run up the hill for Ann."',
+        'Tom says, "My brother was called Kees."',
+        'Tom says, "Ann was here, and glad of the soup, the fire and the songs."',
+        'Tom says, "The second hiding place is behind the salt cone."',
+    )
+    memories = [
+        old_memory(n, NOON, MemoryKind.PERCEPTION, line, source="Tom")
+        for n, line in enumerate(lines, start=1)
+    ]
+    found = losses(made("Bob sails on Thursday."), memories, "Mira")
+    assert found[0].memory.number == 2
+    # Of the others those with more rare words, the name aside.
+    assert [each.memory.number for each in found[1:]][-1] == 1

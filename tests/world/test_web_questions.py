@@ -331,6 +331,16 @@ class TestQuestions(WebWorld):
         (listed,) = self.get("/plans", ended="true")
         assert listed == ended
 
+    def test_a_plan_is_asked_for_by_its_person_though_the_act_answers_somebody_else(self):
+        asked = "Mira, would you hear the brass bell ring beside the old lighthouse?"
+        self.say(asked, who=self.jo)
+        self.mira.db.paused = False
+        plan = "> plan tomorrow 9:00, Jo: hear the brass bell ring beside the old lighthouse"
+        self.ask("Well, the cake?", plan)
+        (found,) = self.get(self.of_mira("/plans"))
+        assert found["whom"] == "Jo"
+        assert found["cause"]["what"]["words"] == asked
+
     def test_a_plan_whose_time_has_come_is_due_until_it_ends(self):
         noon = datetime(2026, 5, 9, 12).astimezone()
         self.services.clock = FixedClock(noon)

@@ -41,6 +41,7 @@ from keepsake.web.links import state_with_links, with_links
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import past_of
 from keepsake.web.pasts.losses import losses as losses_of
+from keepsake.web.people.known import errands_of
 from keepsake.web.questions.bearing import (
     bearing_on,
     just_before,
@@ -53,7 +54,7 @@ from keepsake.web.questions.bearing import (
 from keepsake.web.questions.clock import as_shown, meant_by
 from keepsake.web.questions.grounded import Grounds, grounds
 from keepsake.web.questions.grounds import Ground
-from keepsake.web.questions.tomorrow import said_of_tomorrow
+from keepsake.web.questions.tomorrow import said_of_days
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import LARGEST, AgentRow, MemoryView, PlanRow, SourceView, answers
 
@@ -115,9 +116,10 @@ def day(request: HttpRequest, number: int) -> DayView:
     """What an agent will do today and tomorrow: its plans, and the hours that its game resolves."""
     remembered = world.mind_of_agent(number).memory
     now = runtime().clock.now()
-    found = said_of_tomorrow(remembered.folder, remembered.name, now, as_shown)
-    said = views_of(remembered.memory.archive, found)
-    return days.day(number).model_copy(update={"said": said})
+    found = said_of_days(remembered.folder, remembered.name, now, as_shown)
+    archive = remembered.memory.archive
+    said = {"said": views_of(archive, found.tomorrow), "said_today": views_of(archive, found.today)}
+    return days.day(number).model_copy(update=said)
 
 
 @router.get(f"{AGENT_PATH}/tiers", response=answers(TiersView))
@@ -215,7 +217,8 @@ def losses(request: HttpRequest, number: int, made: int) -> LossesView:
     mind = world.mind_of_agent(number)
     others = [each for each in world.folders() if each[0] != number]
     kept = mind.memory
-    return losses_of(kept.folder, made, kept.name, books=mind.books, others=others)
+    errands = errands_of(world.known_agents())
+    return losses_of(kept.folder, made, kept.name, books=mind.books, others=others, errands=errands)
 
 
 @router.get(f"{AGENT_PATH}/series", response=answers(Series))

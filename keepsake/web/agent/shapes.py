@@ -70,6 +70,8 @@ class DayView(Shape):
     """Today and tomorrow."""
     said: tuple[MemoryView, ...] = ()
     """What it said itself about tomorrow, the newest first; at most 8. It may not be planned."""
+    said_today: tuple[MemoryView, ...] = ()
+    """What it said about today on earlier days; so too."""
 
 
 class GroundView(Shape):

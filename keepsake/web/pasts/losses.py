@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from keepsake.agent.memory.books import Books
@@ -27,7 +28,13 @@ MOST_LOSSES = 1000
 
 
 def losses(
-    folder: Path, number: int, name: str, *, books: Books | None = None, others: Folders = ()
+    folder: Path,
+    number: int,
+    name: str,
+    *,
+    books: Books | None = None,
+    others: Folders = (),
+    errands: Collection[str] = (),
 ) -> LossesView:
     """Return what a compaction kept and lost.
 
@@ -35,6 +42,7 @@ def losses(
         folder: The agent's, as are ``name`` and ``books``.
         number: That of the compaction.
         others: The other agents, who may still have what it lost.
+        errands: The ids of what happened that asked for something to be done.
 
     Raises:
         NotFound: There is no such compaction.
@@ -59,6 +67,7 @@ def losses(
                 told=each.told,
                 named=each.named,
                 elsewhere=places.get(each.memory.number, ()),
+                errand=each.memory.happening in errands,
             )
             for each in became
         ),

@@ -125,8 +125,9 @@ def person(
     about = found[0]
     others = {each for row in rows if row.key != about.key for each in row.names}
     most = MOST_LOOKED // max(len(agents), 1)
+    asked = errands_of(agents) if by else frozenset[str]()
     found_by = (
-        _known_by(each, about, others, most, whole=each.id == by)
+        _known_by(each, about, others, most, asked if each.id == by else None)
         for each in agents
         if each.key != about.key
     )
@@ -140,14 +141,19 @@ def person(
 
 
 def _known_by(
-    agent: KnownAgent, about: PersonRow, others: Collection[str], most: int, *, whole: bool
+    agent: KnownAgent,
+    about: PersonRow,
+    others: Collection[str],
+    most: int,
+    asked: Collection[str] | None,
 ) -> KnownBy | None:
     """Return what an agent knows of somebody; None if it knows nothing.
 
     Args:
         others: The names of everybody else.
         most: The most of its memories to look through.
-        whole: Whether also what it heard them say to others is wanted, what tells most first.
+        asked: What asked for something to be done, as :func:`errands_of` returns it, if also what
+            it heard them say to others is wanted, what tells most first.
     """
     if agent.mind is None:
         return None
@@ -157,12 +163,13 @@ def _known_by(
     there = {number for each in page.lines for number in each.numbers} if page else set[int]()
     folder = agent.mind.memory.folder / "archive"
     segments = TEXTS.of(folder)
-    weights = weights_in(segments) if whole else _weights_of(page)
-    heard = heard_from(segments, about.key, there, weights) if whole else []
+    weights = _weights_of(page) if asked is None else weights_in(segments)
+    heard = [] if asked is None else heard_from(segments, about.key, there, weights)
+    archive = Archive(folder, read_only=True)
+    own = () if asked is None else [each.number for each in _errands(books, archive)]
     there.update(each.number for each in heard)
     memories, total, complete = memories_about(segments, about.key, about.names, there, most)
-    words = words_in_archive(Archive(folder, read_only=True)) if memories else None
-    errands = _errands(books, Archive(folder, read_only=True)) if whole else ()
+    words = words_in_archive(archive) if memories else None
     known = KnownBy(
         id=agent.id,
         agent=agent.name,
@@ -173,8 +180,8 @@ def _known_by(
         meetings=page.meetings if page else 0,
         portrait=page.portrait if page else "",
         remarks="\n".join(page.by_hand) if page else "",
-        lines=tuple(_lines(page, whispered, weights, errands)) if page else (),
-        overheard=tuple(_overheard(each, weights) for each in heard),
+        lines=tuple(_lines(page, whispered, weights, own)) if page else (),
+        overheard=tuple(_overheard(each, weights, asked or ()) for each in heard),
         notes=tuple(_notes(books, about, whispered)),
         promises=tuple(_promises(books, about, whispered)),
         plans=tuple(_plans(agent, books, about)),
@@ -187,13 +194,23 @@ def _known_by(
     return known if any(told) else None
 
 
-def _errands(books: Books, archive: Archive) -> Collection[int]:
+def errands_of(agents: Sequence[KnownAgent]) -> frozenset[str]:
+    """Return what happened to which a promise or a plan of some agent answers, by id; blocks.
+
+    Also of plans that ended lately.
+    """
+    minds = (each.mind for each in agents if each.mind is not None)
+    found = (_errands(mind.books, mind.memory.memory.archive) for mind in minds)
+    return frozenset(each.happening for some in found for each in some if each.happening)
+
+
+def _errands(books: Books, archive: Archive) -> list[Memory]:
     """Return the memories to which promises and plans answer, also plans that ended lately."""
     promises = {each.number for each in books.commitments.items}
     numbers = promises.union(each.since for each in books.plans.items) - {0}
     found = archive.read_each(numbers).values()
     causes = (set_off_by(archive, each) if each.is_own else each for each in found)
-    return {each.number for each in causes if each is not None}
+    return [each for each in causes if each is not None]
 
 
 def _lines(
@@ -220,7 +237,7 @@ def _weights_of(page: PersonPage | None) -> Weights:
     return Weights([told_in(each.text) for each in page.lines] if page else ())
 
 
-def _overheard(memory: Memory, weights: Weights) -> KnownLine:
+def _overheard(memory: Memory, weights: Weights, asked: Collection[str]) -> KnownLine:
     return KnownLine(
         text=memory.words,
         weight=round(weights.of(memory.words), 1),
@@ -230,6 +247,7 @@ def _overheard(memory: Memory, weights: Weights) -> KnownLine:
         numbers=(memory.number,),
         private=memory.confidants is not None,
         to=tuple(each.name for each in addressees_of(memory.what) if not is_me(each)),
+        errand=memory.happening in asked,
     )
 
 

@@ -44,8 +44,8 @@ class KnownLine(Shape):
     to: tuple[str, ...] = ()
     """The names of those to whom it was said, if that was not the agent."""
     errand: bool = False
-    """Whether a promise or a plan of the agent answers it: it asks for something to be done. Only
-    known of the agent that was asked for with ``by``."""
+    """Whether a promise or a plan answers it: it asks for something to be done. Only known of the
+    agent that was asked for with ``by``."""
 
 
 class MentionLine(Shape):

@@ -1,4 +1,4 @@
-"""What an agent said itself about tomorrow: it may mean it, though it has not planned it.
+"""What an agent said itself about a day: it may mean it, though it has not planned it.
 
 Runs in a view's thread, because it reads the archive from its end.
 """
@@ -6,7 +6,8 @@ Runs in a view's thread, because it reads the archive from its end.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from itertools import islice, takewhile
 from pathlib import Path
 
@@ -24,12 +25,23 @@ _WEEK = timedelta(days=7)
 """A day of the week that was named longer ago is another one."""
 
 
-def said_of_tomorrow(
-    folder: Path, agent: str, now: datetime, shown: Callable[[datetime], datetime]
-) -> Sequence[Memory]:
-    """Return an agent's own words that name tomorrow, the newest first; blocks.
+@dataclass(frozen=True, slots=True)
+class SaidOfDays:
+    """An agent's own words that name a day, the newest first; those that only ask come last.
 
-    Words that only ask, which bind nobody, come last.
+    Attributes:
+        today: Of earlier days.
+        tomorrow: Of any day.
+    """
+
+    today: Sequence[Memory]
+    tomorrow: Sequence[Memory]
+
+
+def said_of_days(
+    folder: Path, agent: str, now: datetime, shown: Callable[[datetime], datetime]
+) -> SaidOfDays:
+    """Return an agent's own words that name today or tomorrow; blocks.
 
     Args:
         folder: The agent's.
@@ -37,9 +49,16 @@ def said_of_tomorrow(
         now: With time zone.
         shown: Returns what the world's clock showed at a moment.
     """
-    tomorrow = shown(now).date() + timedelta(days=1)
+    today = shown(now).date()
     wanted = MemoryFilter(kind=MemoryKind.ACT, form=HappeningKind.SPEECH)
     newest = NewestMemories(folder / "archive", agent, (), wanted, MOST_BYTES)
     late = takewhile(lambda each: now - each.time < _WEEK, newest)
-    named = (each for each in late if names_day(each.words, shown(each.time).date(), tomorrow))
-    return sorted(islice(named, MOST), key=lambda each: not told_in(each.words))
+    said = [(shown(each.time).date(), each) for each in late]
+
+    def about(day: date, before: date) -> Sequence[Memory]:
+        named = (each for on, each in said if on < before and names_day(each.words, on, day))
+        # Words that only ask bind nobody.
+        return sorted(islice(named, MOST), key=lambda each: not told_in(each.words))
+
+    tomorrow = today + timedelta(days=1)
+    return SaidOfDays(today=about(today, today), tomorrow=about(tomorrow, tomorrow))

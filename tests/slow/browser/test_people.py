@@ -74,7 +74,7 @@ def test_a_note_is_edited_and_brought_back(page: Page, world: WatchedWorld):
 def test_a_plan_is_written_on_the_page(page: Page, world: WatchedWorld):
     open_mira(page, "plans")
     panel = page.locator("#panel-plans")
-    expect(panel).to_contain_text("No plan is open.")
+    expect(panel).to_contain_text("Mira has no open plan")
     panel.get_by_text("Edit the plans").click()
     box = panel.get_by_label(re.compile("as it is stored"))
     box.fill("- [ ] tomorrow 12:00, Tamsin: show her the ferry\n")

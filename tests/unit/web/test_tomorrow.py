@@ -11,7 +11,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.happening import ME, Person, Speech
 from keepsake.language.day_names import names_day
-from keepsake.web.questions.tomorrow import said_of_tomorrow
+from keepsake.web.questions.tomorrow import said_of_days
 
 SUNDAY = date(2026, 11, 29)
 MONDAY = SUNDAY + timedelta(days=1)
@@ -51,6 +51,9 @@ def test_its_own_words_of_today_that_name_tomorrow_are_found_the_newest_first(tm
         memory = Memory(number=number, time=now, what=told, place="The Quay")
         memory = replace(memory, time=now - timedelta(days=int(number == 1)))
         archive.append(memory.to_record())
-    found = said_of_tomorrow(tmp_path, "Oswin", now, lambda moment: moment)
+    found = said_of_days(tmp_path, "Oswin", now, lambda moment: moment)
     archive.close()
-    assert [each.words for each in found] == ["Tomorrow I rest.", "Must I wait for tomorrow?"]
+    tomorrow = [each.words for each in found.tomorrow]
+    assert tomorrow == ["Tomorrow I rest.", "Must I wait for tomorrow?"]
+    # What it said yesterday of tomorrow is of today.
+    assert [each.words for each in found.today] == ["I bake tomorrow."]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.slow.browser.scripts.serving import ACT, serve, show
@@ -135,17 +134,7 @@ def test_what_is_guessed_is_called_a_guess_until_a_model_has_said_what_it_tells(
     expect(told).not_to_contain_text("guess")
 
 
-@pytest.mark.parametrize(
-    ("named", "shown", "fold"),
-    [
-        (0, 5, "15 more"),
-        (7, 7, "13 more, without names or figures"),
-        (20, 12, "8 more"),
-    ],
-)
-def test_of_many_losses_names_and_numbers_are_shown_and_the_others_folded(
-    page: Page, named: int, shown: int, fold: str
-) -> None:
+def test_of_many_losses_those_that_tell_most_are_shown_and_the_others_folded(page: Page) -> None:
     texts = {"before": {"longterm": None, "recent": None}}
     short = {"tier": "recent", "first": 1, "last": 20, "text": "Tom mends nets."}
     made = {**MADE, **texts, "covered": [1, 20], "after": {"longterm": None, "recent": short}}
@@ -155,7 +144,7 @@ def test_of_many_losses_names_and_numbers_are_shown_and_the_others_folded(
             "kept": "gone",
             "missing": [],
             "told": "",
-            "named": ["stone"] * (n <= named),
+            "named": ["stone"] * (n <= 7),
         }
         for n in range(1, 21)
     ]
@@ -164,9 +153,10 @@ def test_of_many_losses_names_and_numbers_are_shown_and_the_others_folded(
     serve(page, "agents/1/compactions/3/losses", lost)
     show(page, "compactions", "Compactions")
     page.locator("summary").first.click()
-    expect(page.locator(".change .memory:visible")).to_have_count(shown)
-    expect(page.locator(".change .memory b")).to_have_count(named)
-    page.get_by_text(fold, exact=True).click()
+    expect(page.locator(".change .memory:visible")).to_have_count(5)
+    expect(page.locator(".change .memory b")).to_have_count(7)
+    expect(page.locator(".change summary").first).to_contain_text("bold: names and figures")
+    page.get_by_text("15 more", exact=True).click()
     expect(page.locator(".change .memory:visible")).to_have_count(20)
 
 
@@ -226,7 +216,8 @@ def test_who_came_and_went_is_one_line_below_what_was_told(page: Page) -> None:
     page.get_by_text("Comings, goings and gestures: 4").click()
     expect(page.locator(".change .memory:visible")).to_have_count(5)
     expect(page.locator(".change > p")).to_contain_text(
-        "6 of 6 memories are lost: 2 that others said or gave, 4 comings, goings and gestures."
+        "6 of 6 memories are lost."
+        " Lost: 2 that others told or gave, 4 comings, goings and gestures."
     )
 
 
@@ -285,10 +276,30 @@ def test_what_is_private_is_named_beside_what_is_lost(page: Page) -> None:
     show(page, "compactions", "Compactions")
     page.locator("summary").first.click()
     expect(page.locator(".change > p").first).to_contain_text(
-        "1 of 2 memories is lost. And 1 private memory stays in the archive:"
-        " no prompt has it but by recall. Its archive has"
+        "1 of 2 memories is lost, and 1 private one no summary has: only recall brings it back."
+        " The archive has all of it"
     )
     visible = page.locator(".change .memory:visible .what")
-    expect(visible).to_have_count(1)
-    page.get_by_role("link", name="1 private memory").click()
     expect(visible).to_have_text(["Tom sleeps.", 'Tom whispers, "I owe Ann."'])
+
+
+def test_what_was_asked_to_be_done_is_folded_below_what_was_told(page: Page) -> None:
+    texts = {"before": {"longterm": None, "recent": None}}
+    short = {"tier": "recent", "first": 1, "last": 2, "text": "Tom mends nets."}
+    made = {**MADE, **texts, "covered": [1, 2], "after": {"longterm": None, "recent": short}}
+    memory = {**ACT, "kind": "perception", "form": "deed"}
+    row = {"missing": [], "told": "", "named": [], "kept": "gone"}
+    losses = [
+        {**row, "memory": {**memory, "number": 1, "text": "Tom asks for soup."}, "errand": True},
+        {**row, "memory": {**memory, "number": 2, "text": "Tom gives a ring."}},
+    ]
+    lost = {"losses": losses, "sentences": [], "unfounded": [], "named": True, "complete": True}
+    serve(page, "agents/1/compactions?*", [made])
+    serve(page, "agents/1/compactions/3/losses", lost)
+    show(page, "compactions", "Compactions")
+    page.locator("summary").first.click()
+    expect(page.locator(".change > p").first).to_contain_text("1 that asked for something")
+    visible = page.locator(".change .memory:visible .what")
+    expect(visible).to_have_text(["Tom gives a ring."])
+    page.get_by_text("Asked to be done: 1").click()
+    expect(visible).to_have_text(["Tom gives a ring.", "Tom asks for soup."])

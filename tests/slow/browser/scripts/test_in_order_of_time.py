@@ -66,8 +66,10 @@ def test_of_many_lines_those_that_tell_most_come_first_and_no_whisper_is_folded(
 def test_errands_stand_after_what_tells_something(page: Page) -> None:
     lines = [{**line(1, weight=50.0), "errand": True}, line(2, weight=9.0), line(3, weight=20.0)]
     told = [{"told": each["text"], **each} for each in lines]
-    assert show_card(page, *told, module="known_card", overheard=[]) == [3, 2, 1]
-    expect(page.locator("main")).to_contain_text("What tells most stands first")
+    assert show_card(page, *told, module="known_card", overheard=[]) == [3, 2]
+    expect(page.locator("main")).to_contain_text("What tells most in rare words stands first")
+    page.get_by_text("Errands and questions: 1").click()
+    expect(page.locator("main li").last).to_contain_text("line 1 ")
 
 
 def test_a_card_alone_begins_with_what_tells_most_and_folds_questions_and_the_rest(
@@ -88,11 +90,12 @@ def test_a_card_alone_begins_with_what_tells_most_and_folds_questions_and_the_re
     headings = ["Told Mira in private", "Told openly, with Mira there", "In the summaries of Mira"]
     expect(page.locator("main h4")).to_have_text(headings)
     row = page.locator("main ul > li", has_text="line 58")
-    expect(row).to_contain_text("“line 58. …” to Bram, ")
+    expect(row).to_contain_text("“line 58. What do you say?” to Bram, ")
     expect(page.locator("details > summary")).to_have_text(
         [
-            "1 more, and questions",
-            "3 more, and questions",
+            "1 more, the newest first",
+            "2 more, the newest first",
+            "Errands and questions: 1",
             "Other memories of Tom: 1 of 4, the newest first",
         ]
     )

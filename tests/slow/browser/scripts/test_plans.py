@@ -31,19 +31,22 @@ def serve_plans(page: Page, plans: list[dict[str, Any]], **day: Any) -> None:
 
 def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
     asked = {**ACT, "kind": "perception", "form": "speech", "number": 7}
-    asked |= {"text": 'Tom says, "Bake me a <b>pie</b>."', "time": "2026-05-01T07:00:00+00:00"}
+    asked |= {"text": 'Tom says, "Bake."', "time": "2026-05-01T07:00:00+00:00", "source": "Tom"}
+    asked["what"] = {"kind": "speech", "words": "Bake me a <b>pie</b>.", "manner": "say", "to": []}
+    gift = {**asked, "form": "deed", "what": {"verb": "give"}, "text": "Tom gives you flour."}
     serve_plans(
         page,
         [
-            {"what": "look for the eel"},
+            {"what": "look for the eel", "memory": 3},
             {"what": "ask of the whistle", "waits_for": "when Wren comes"},
             {"what": "sup", "at": "2026-05-06T16:00:00+00:00", "private": True},
             {"what": "bake", "at": "2026-05-02T07:30:00+00:00", "cause": asked, "memory": 8},
             {"what": "sail", "at": "2026-05-01T14:00:00+00:00", "place": "The Quay", "memory": 5},
             {"what": "swim", "at": "2026-05-01T09:00:00+00:00", "state": "doing", "whom": "Ann"},
             {"what": "count", "at": "2026-05-01T09:55:00+00:00"},
-            {"what": "sleep", "line": "12:00: sleep", "state": "missed", "why": "late"}
-            | {"cause": asked, "memory": 8},
+            {"what": "sleep", "at": "2026-04-30T10:00:00+00:00", "state": "missed", "why": "late"}
+            | {"cause": asked, "memory": 8, "whom": "Ann"},
+            {"what": "knead", "state": "done", "cause": gift, "memory": 9},
         ],
     )
     expect(page.locator(".agenda h3")).to_have_text(
@@ -54,36 +57,46 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
             "After tomorrow",
             "When that happens",
             "At any time",
+            "Promised, for no certain time",
+            "Plans that have ended the last first",
         ]
+    )
+    expect(page.locator("main p").first).to_have_text(
+        "It has 7 open plans, 1 for tomorrow and 1 promise for no certain time."
+        " Of the last 2 that have ended: 1 done, 1 missed."
     )
     expect(page.locator(".agenda li")).to_have_text(
         [
             "since 11:00swimwith Annbegunwritten by hand",
             "due 11:55countwritten by hand",
-            "16:00sailat The Quaymemory 5",
-            '09:30bakebecause Tom says, "Bake me a <b>pie</b>." 09:00:00 · memory 7',
+            "16:00sailat The Quaynobody is known to have asked · memory 5",
+            "09:30bakeasked by Tom: “Bake me a <b>pie</b>.” 09:00:00 · memory 7",
             "Wed 6 May, 18:00in privatesupwritten by hand",
             "when Wren comes:ask of the whistlewritten by hand",
-            "look for the eelwritten by hand",
+            "look for the eelnobody is known to have asked · memory 3",
             "in privatepromise to Tom: <b>soup</b>memory 4",
+            "kneaddonebecause Tom gives you flour. 09:00:00 · memory 7",
+            "Thu 30 Apr, 12:00sleepwith Annmissed: late"
+            "asked by Tom: “Bake me a <b>pie</b>.” 09:00:00 · memory 7",
         ]
     )
     expect(page.locator(".agenda li.whisper")).to_have_count(2)
-    page.get_by_text("Plans that have ended").click()
-    expect(page.get_by_role("list", name="Plans that have ended")).to_have_text(
-        '12:00: sleepmissed: latebecause Tom says, "Bake me a <b>pie</b>." 09:00:00 · memory 7'
-    )
 
 
 def test_tomorrow_is_answered_though_nothing_is_planned(page: Page) -> None:
     said = {**ACT, "form": "speech", "what": {"words": "Tomorrow.", "manner": "say", "to": []}}
     bakes = part(2, 8, 10, "bakes")
-    dates = [{"date": "2026-05-02T00:00:00+02:00", "parts": [bakes]}]
-    serve_plans(page, [], said=[said], next=bakes, dates=dates, usual="8-10: bakes")
+    sells = part(2, 10, 12, "sells", place="The Quay", whom="Ann")
+    dates = [{"date": "2026-05-01T00:00:00+02:00", "parts": []}]
+    dates.append({"date": "2026-05-02T00:00:00+02:00", "parts": [bakes, sells]})
+    before = {"said": [said], "said_today": [{**said, "number": 8}]}
+    serve_plans(page, [], **before, next=bakes, dates=dates, usual="8-10: bakes")
     agenda = page.locator(".agenda")
-    words = "It said about tomorrow.*Tomorrow.*Nothing else is planned: its usual day."
-    expect(agenda).to_contain_text(re.compile(words))
+    words = "It said about tomorrow.*Tomorrow.*Nothing else is planned. Its usual day: "
+    expect(agenda).to_contain_text(re.compile(words + "08:00 bakes, 10:00 at The Quay with Ann."))
     expect(page.get_by_role("list", name="Said about tomorrow")).to_contain_text("Tomorrow.")
+    expect(page.get_by_role("list", name="Said about today")).to_contain_text("memory 8")
+    expect(page.locator("main p").first).to_contain_text("It has no open plan")
     expect(page.locator(".habits")).to_contain_text("bakes")
     page.locator("main").evaluate("(main) => main.replaceChildren()")
     serve_plans(page, [])

@@ -99,7 +99,8 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
     ]
     then |= {"time": "2026-04-30T23:59:01+00:00", "place": "The Inn", "longterm": None}
     then |= {"recent": summary, "since": summary["time"]}
-    plan = {"number": 1, "line": "<b>sail</b>", "state": "doing", "private": True, "what": ""}
+    plan = {"number": 1, "line": "2026-05-01 09:00, with Ann: <b>sail</b>", "what": ""}
+    plan |= {"state": "doing", "private": True}
     then["plans"] = [{**plan, "aloud": False}]
     then["promises"] = [{"line": "You promised Tom: soup", "memory": 2, "private": False}]
     tiers = {"first": 1, "total": 4, "longterm": None, "recent": None, "window_first": 1}
@@ -112,18 +113,18 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
     show(page, "tiers", "Tiers", "@m3")
     main = page.locator("main")
     expect(main).to_contain_text(
-        "3 memories, at The Inn: 1 word for word,"
-        " 2 older ones as the short-term summary tells them."
+        "It had in mind 1 memory word for word (3) and the short-term summary of 1–2."
+        " It was at The Inn."
     )
     expect(main).to_contain_text("Of the 2: 1 told shorter, 1 lost. What was lost?")
     expect(page.get_by_role("list", name="Plans and promises of then").locator("li")).to_have_text(
-        ["in private<b>sail</b>begun", "You promised Tom: soupmemory 2"]
+        ["in private1 May, 09:00, with Ann: <b>sail</b>begun", "You promised Tom: soupmemory 2"]
     )
     came = main.locator("details", has_text="What came of its own words and deeds: 1")
     expect(came).to_contain_text("You mean to: sail")
     seen = main.locator("details", has_text="Comings, goings and gestures: 1")
     expect(seen).to_contain_text("The Inn")
-    expect(main).not_to_contain_text("none yet")
+    expect(main).not_to_contain_text("no summary yet")
 
 
 def test_a_time_before_the_first_summary_says_that_there_was_none_and_when_it_came(
@@ -139,7 +140,7 @@ def test_a_time_before_the_first_summary_says_that_there_was_none_and_when_it_ca
     serve(page, "agents/1/as-of?*", {**then, "longterm": None, "recent": None, "since": None})
     show(page, "tiers", "Tiers", "@m3")
     expect(page.locator("main")).to_contain_text(
-        re.compile(r"Short-term summary: none yet \(the first came at .*02:20.*\)\.")
+        re.compile(r"There was no summary yet \(the first came at .*02:20.*\)\.")
     )
 
 

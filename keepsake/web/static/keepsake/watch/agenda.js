@@ -1,8 +1,9 @@
-/* What an agent will do, by time: now, today, tomorrow, later, when something happens, at any time. Each plan with why. */
+/* What an agent will do, by time: now, today, tomorrow, later, when something happens, at any time; then what it has
+ * done. Each plan with who asked for it. */
 
 import { formatter, onDay } from "./clock.js";
-import { el, personLink, sameDay, time, whyOf } from "./dom.js";
-import { PlanState } from "./kinds.js";
+import { count, el, many, personLink, sameDay, time, whyOf } from "./dom.js";
+import { HappeningKind, PlanState } from "./kinds.js";
 import { sentence } from "./sentences.js";
 
 /** What became of a plan, in words; empty for one that is open. */
@@ -33,7 +34,12 @@ const TOMORROW = "Tomorrow";
 const LATER = "After tomorrow";
 const WAITING = "When that happens";
 const ANY = "At any time";
-const GROUPS = [NOW, TODAY, TOMORROW, LATER, WAITING, ANY];
+const PROMISED = "Promised, for no certain time";
+const GROUPS = [NOW, TODAY, TOMORROW, LATER, WAITING, ANY, PROMISED];
+/** How plans end, the usual way first. */
+const ENDS = [PlanState.DONE, PlanState.DROPPED, PlanState.MISSED];
+/** The plans that have ended that are shown before the others are folded. */
+const SHOWN = 12;
 
 /** The group of a plan; `now`: in milliseconds. */
 function groupOf({ at, state, waits_for: waits }, now) {
@@ -43,43 +49,63 @@ function groupOf({ at, state, waits_for: waits }, now) {
   return sameDay(at, onDay(now, 24)) ? TOMORROW : LATER;
 }
 
-/** The lists of what an agent will do.
- *
- * `plans`: those that have not ended. `promises`: without a time. `said`: its own words about tomorrow.
- * `habits`: whether its usual hours are known.
- */
-export function agenda({ plans, promises, said, habits }, now = Date.now()) {
-  const inTime = plans.toSorted((a, b) => Date.parse(a.at ?? 0) - Date.parse(b.at ?? 0));
-  const groups = GROUPS.map((title) => {
-    const rows = inTime.filter((each) => groupOf(each, now) === title).map((each) => row(each, now));
-    if (title === ANY) rows.push(...promises.map(promise));
-    if (title === TOMORROW) return tomorrow(rows, said, habits, now);
-    return rows.length ? [el("h3", {}, title), list(title, rows)] : null;
+/** How many plans are open and how many have ended, in a sentence that begins the answer. */
+export function account({ plans, ended, promises }, name, now = Date.now()) {
+  const tomorrows = plans.filter((each) => groupOf(each, now) === TOMORROW).length;
+  const open = plans.length ? many(plans.length, "open plan") : "no open plan";
+  const promised = promises.length ? ` and ${many(promises.length, "promise")} for no certain time` : "";
+  const ways = ENDS.map((state) => {
+    const number = ended.filter((each) => each.state === state).length;
+    return number ? `${count(number)} ${MARKS[state]}` : null;
   });
   return [
-    plans.length ? null : el("p", {}, el("b", {}, "No plan is open.")),
-    groups,
+    el("b", {}, `${name} has ${open}${tomorrows ? `, ${count(tomorrows)} for tomorrow` : ""}${promised}.`),
+    ended.length
+      ? ` Of the last ${count(ended.length)} that have ended: ${ways.filter(Boolean).join(", ")}.`
+      : "",
   ];
+}
+
+/** The lists of what an agent will do.
+ *
+ * `plans`: those that have not ended. `promises`: without a time. `said`: its own words about tomorrow, and
+ * `said_today`: its older ones about today. `usual`: its hours of tomorrow in words; empty if they are not known.
+ */
+export function agenda({ plans, promises, said, said_today: before = [], usual = "" }, now = Date.now()) {
+  const inTime = plans.toSorted((a, b) => Date.parse(a.at ?? 0) - Date.parse(b.at ?? 0));
+  return GROUPS.map((title) => {
+    const rows = inTime.filter((each) => groupOf(each, now) === title).map((each) => row(each, now));
+    if (title === PROMISED) rows.push(...promises.map(promise));
+    if (title === TOMORROW) return tomorrow(rows, said, usual, now);
+    const told = title === TODAY ? before : [];
+    if (!rows.length && !told.length) return null;
+    return [el("h3", {}, title), rows.length ? list(title, rows) : null, saidAbout("today", told, rows)];
+  });
 }
 
 function list(title, rows) {
   return el("ul", { class: "pins", "aria-label": title }, rows);
 }
 
+/** What it said aloud or whispered about a day, which may bind it; null for nothing. */
+function saidAbout(day, said, rows) {
+  if (!said.length) return null;
+  return [
+    el("h4", {}, rows.length ? `It also said about ${day}` : `It said about ${day}`),
+    el("ul", { class: "pins", "aria-label": `Said about ${day}` }, said.map(ownWords)),
+  ];
+}
+
 /** Tomorrow is always answered: by plans, by what it said itself, or by habit alone. */
-function tomorrow(rows, said, habits, now) {
+function tomorrow(rows, said, usual, now) {
   // What it told somebody may bind it, so it stands first.
   const nothing = said.length ? "Nothing else is planned" : "Nothing is planned";
+  const plain = rows.length ? "Else its usual day" : `${nothing}. Its usual day`;
   return [
     el("h3", {}, TOMORROW, el("small", {}, ` ${weekday.format(onDay(now, 24))}`)),
     rows.length ? list(TOMORROW, rows) : null,
-    said.length
-      ? [
-          el("h4", {}, rows.length ? "It also said about tomorrow" : "It said about tomorrow"),
-          el("ul", { class: "pins", "aria-label": "Said about tomorrow" }, said.map(ownWords)),
-        ]
-      : null,
-    rows.length ? null : el("p", {}, habits ? `${nothing}: its usual day.` : `${nothing}.`),
+    saidAbout("tomorrow", said, rows),
+    usual ? el("p", {}, `${plain}: ${usual}.`) : rows.length ? null : el("p", {}, `${nothing}.`),
   ];
 }
 
@@ -102,18 +128,44 @@ function ownWords(memory) {
 }
 
 function row(plan, now) {
-  const { what, at, waits_for: waits, place, whom, state, private: hidden } = plan;
+  const { state } = plan;
+  return planRow(plan, whenWords(plan, now), MARKS[state]);
+}
+
+/** The plans that have ended, the last first, as those that are open, and how each ended. */
+export function endedPlans(plans, now = Date.now()) {
+  if (!plans.length) return null;
+  const rows = plans.map((plan) => {
+    const { at, state, why } = plan;
+    const how = why ? `${MARKS[state]}: ${why}` : MARKS[state];
+    return planRow(plan, at ? (sameDay(at, now) ? hour : dayHour).format(new Date(at)) : "", how);
+  });
+  const rest = rows.slice(SHOWN);
+  return [
+    el("h3", {}, ENDED, el("small", {}, " the last first")),
+    list(ENDED, rows.slice(0, SHOWN)),
+    rest.length
+      ? el("details", {}, el("summary", {}, `${count(rest.length)} more`), list("Earlier plans", rest))
+      : null,
+  ];
+}
+
+const ENDED = "Plans that have ended";
+
+/** A plan in a line: when, what, where, with whom, what became of it; below it who asked for it. */
+function planRow(plan, when, mark) {
+  const { what, at, waits_for: waits, place, whom, private: hidden } = plan;
   const where = [place && ["at ", el("bdi", {}, place)], whom && ["with ", personLink(whom)]];
   return el(
     "li",
     { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
-    el("b", { class: "when" }, whenWords(plan, now)),
+    el("b", { class: "when" }, when),
     hidden ? el("span", { class: "flag" }, "in private") : null,
     at || !waits ? null : el("span", {}, `${waits}:`),
     el("bdi", {}, what),
     where.filter(Boolean).map((each) => el("span", { class: "dim" }, each)),
-    MARKS[state] ? el("span", { class: "badge" }, MARKS[state]) : null,
-    because(plan),
+    mark ? el("span", { class: `badge ${plan.state}` }, mark) : null,
+    askedBy(plan),
   );
 }
 
@@ -127,20 +179,24 @@ function whenWords({ at, state }, now) {
   return then <= now ? `${late ? "due" : "since"} ${words}` : words;
 }
 
-/** Who asked for it and when, with the way there. */
-export function because({ cause, memory }) {
-  if (cause)
-    return el(
-      "small",
-      { class: "asked" },
-      "because ",
-      el("bdi", {}, sentence(cause)),
-      " ",
-      time(cause.time),
-      " · ",
-      wayTo(cause.number),
-    );
-  return el("small", { class: "asked" }, memory ? wayTo(memory) : "written by hand");
+/** Who asked for it, in which words and when, with the way there. */
+function askedBy({ cause, memory }) {
+  if (!cause) {
+    const nobody = "nobody is known to have asked · ";
+    return el("small", { class: "asked" }, memory ? [nobody, wayTo(memory)] : "written by hand");
+  }
+  const { source, source_id: key, what, form } = cause;
+  const asked = source && form === HappeningKind.SPEECH && what.words;
+  return el(
+    "small",
+    { class: "asked" },
+    asked
+      ? ["asked by ", el("b", {}, personLink(source, { key })), `: “${what.words}” `]
+      : ["because ", el("bdi", {}, sentence(cause)), " "],
+    time(cause.time),
+    " · ",
+    wayTo(cause.number),
+  );
 }
 
 function wayTo(number) {

@@ -73,7 +73,7 @@ export class Head {
       badges(agent),
       compactionFlag(agent),
       el("span", {}, agent.place ? ["in ", el("bdi", {}, agent.place)] : "nowhere"),
-      tokensBar(agent),
+      tokensBar(agent, "prompt ", " tokens"),
       el("span", { class: "dim" }, many(agent.memories, "memory", "memories")),
       agent.waiting === null ? null : el("span", {}, `waits for ${seconds(agent.waiting)}`),
       agent.last_act

@@ -81,12 +81,11 @@ export function bar(part, whole, words, limit = false) {
   );
 }
 
-/** The tokens of the agent's last prompt, of those that it may have. */
-export function tokensBar(agent) {
-  const words = agent.used
-    ? `${count(agent.used)} / ${count(agent.budget)}`
-    : `– / ${count(agent.budget)}`;
-  return bar(agent.used, agent.budget, words, true);
+/** The tokens of the agent's last prompt, of those that a prompt may have now; `before`, `after`: words about them. */
+export function tokensBar({ used, budget }, before = "", after = "") {
+  const most = `A prompt may have ${many(budget, "token")} now: the agents' model and the settings decide it`;
+  if (!used) return el("span", { class: "dim", title: most }, `no ${before || "prompt "}since the start`);
+  return bar(used, budget, `${before}${count(used)} / ${count(budget)}${after}`, true);
 }
 
 /** At which memory the next compaction is due; if it is due already, the flag beside it says so. */

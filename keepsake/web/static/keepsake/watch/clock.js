@@ -95,3 +95,14 @@ export function byReader(moment) {
   const own = readersDaytime.format(moment);
   return own === worldsDaytime.format(moment) ? "" : `${own} by your clock (${READERS})`;
 }
+
+/** How a plan's line begins that has a time, by the world's clock. */
+const DATED = /^(\d{4})-(\d\d)-(\d\d) (\d\d:\d\d)/;
+
+/** A plan's line with its time as people say it: `29 Nov, 19:35, at Pump Square: …`. */
+export function byTheClock(line) {
+  return line.replace(DATED, (_, year, month, date, hour) => {
+    const day = new Date(Date.UTC(year, month - 1, date));
+    return `${day.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" })}, ${hour}`;
+  });
+}

@@ -11,8 +11,7 @@ import { sentence } from "./sentences.js";
 import { FORMS, WHISPERED } from "./standings.js";
 
 const LIMIT = 20;
-/** The rows of a kind that are shown: those with a name or a figure, or else the first few. The others are folded. */
-const SHOWN = 12;
+/** The rows of a kind that are shown, those that tell most. The others are folded. */
 const FEW = 5;
 const LAST = "last";
 
@@ -125,7 +124,7 @@ function compaction(id, made) {
         : el(
             "span",
             { class: "figure" },
-            `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`,
+            `summaries and window ${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`,
           ),
       el(
         "small",
@@ -263,13 +262,16 @@ const LONGEST_READING = 600000;
 const KEPT = {
   [Kept.GONE]: "No sentence tells them.",
   [Kept.UNSURE]: "A sentence has some of their words. Compare the two.",
-  [Kept.WHISPERED]: `Private: ${WHISPERED}.`,
+  [Kept.WHISPERED]: `Private: ${WHISPERED}, so no prompt has it but by recall.`,
   [Kept.LIKELY]: "A sentence has several of their words, and names who was there.",
   [Kept.SHORTER]: "Or in other words. The words that are missing are marked.",
   [Kept.VERBATIM]: "All their words are there, in their order.",
 };
 /** Where the writer of a summary did not name the memories that it tells, the words say only this. */
 const GUESSED = { [Kept.GONE]: ["probably lost", "No sentence has enough of their words."] };
+
+/** What the marked words of lost memories are. */
+const BOLD = " What tells most stands first; bold: names and figures that no summary has.";
 
 /** The name of a kind, and what it means. */
 function kind(kept, named) {
@@ -285,12 +287,12 @@ async function compare(id, made, account, steps) {
       fill(lost, groups(found[of], found.named, noun, row));
     fill(
       account,
-      steps.map(({ of, noun, lost }, i) => [
+      steps.map(({ of, noun }, i) => [
         el(i ? "span" : "b", {}, lostOf(found[of], found.named, noun)),
-        whisperedOf(found[of], lost),
+        sortsOf(found[of].filter(isGone)),
         keptOf(found[of], found.named),
       ]),
-      found.losses.some(isGone) ? "Its archive has all of them: recall may find them. " : "",
+      found.losses.some(isGone) ? "The archive has all of it: recall may find it. " : "",
       found.named
         ? el("small", {}, made.after.recent?.model === SummaryAuthor.EXTRACTIVE ? QUOTES : NAMES, " ")
         : [
@@ -333,38 +335,23 @@ function isGone({ kept }) {
   return kept === Kept.GONE;
 }
 
-/** How many are lost, and of what sorts: 3 of 9 memories are lost: 2 that others told, 1 own. */
+/** How much is lost: 3 of 9 memories are lost, and 2 private ones are in no summary. */
 function lostOf(found, named, noun) {
   if (!found.length) return "There is nothing to compare. ";
   const gone = found.filter(isGone);
+  const hidden = found.filter(isWhispered).length;
   const [title] = kind(Kept.GONE, named);
   const number = gone.length ? count(gone.length) : "None";
   const are = gone.length === 1 || found.length === 1 ? "is" : "are";
-  return `${number} of ${many(found.length, ...noun)} ${are} ${title}${sortsOf(gone)}. `;
+  const them = hidden === 1 ? "brings it" : "brings those";
+  const apart = hidden
+    ? `, and ${many(hidden, "private one")} no summary has: only recall ${them} back`
+    : "";
+  return `${number} of ${many(found.length, ...noun)} ${are} ${title}${apart}. `;
 }
 
 function isWhispered({ kept }) {
   return kept === Kept.WHISPERED;
-}
-
-/** How many are private, which are as good as lost to prompts, with the way to them in `lost`; null for none. */
-function whisperedOf(found, lost) {
-  const number = found.filter(isWhispered).length;
-  if (!number) return null;
-  const open = (event) => {
-    event.preventDefault();
-    const group = lost.querySelector(`[data-kept="${Kept.WHISPERED}"]`);
-    group.open = true;
-    group.firstElementChild.focus({ preventScroll: true });
-    group.scrollIntoView({ block: "start" });
-  };
-  return [
-    "And ",
-    el("a", { href: "#compactions", on: { click: open } }, many(number, "private memory", "private memories")),
-    number === 1
-      ? " stays in the archive: no prompt has it but by recall. "
-      : " stay in the archive: no prompt has them but by recall. ",
-  ];
 }
 
 /** What became of the others: 5 told shorter, 2 perhaps told. */
@@ -384,9 +371,11 @@ export function tallyOf(found, named) {
   return told.filter(Boolean).join(", ");
 }
 
-/** What a row is: something that others said or did, an own act, or something seen in passing. */
+/** What a row is: something that others said or did, what they asked to be done, an own act, or something seen in
+ * passing. */
 const SORTS = {
-  others: "that others said or gave",
+  others: "that others told or gave",
+  errands: "that asked for something to be done",
   own: "own words and deeds",
   passing: "comings, goings and gestures",
 };
@@ -394,56 +383,69 @@ const SORTS = {
 function sortOf(each) {
   if (passing(each)) return "passing";
   const { memory } = each;
-  return memory && (memory.kind === MemoryKind.ACT || isOutcome(memory)) ? "own" : "others";
+  if (memory && (memory.kind === MemoryKind.ACT || isOutcome(memory))) return "own";
+  return each.errand ? "errands" : "others";
 }
 
-/** Of what sorts lost memories are, after a colon; empty if all are of one. */
+/** Of what sorts lost memories are, in a sentence; empty if all are of one. */
 function sortsOf(found) {
   const parts = Object.entries(SORTS).map(([sort, words]) => {
     const number = found.filter((each) => sortOf(each) === sort).length;
     return number ? `${count(number)} ${words}` : null;
   });
   const some = parts.filter(Boolean);
-  return some.length > 1 ? `: ${some.join(", ")}` : "";
+  return some.length > 1 ? `Lost: ${some.join(", ")}. ` : "";
 }
 
+/** What is lost, and beside it what only recall brings back; the other kinds below them, folded. */
 function groups(found, named, noun, row) {
-  return Object.keys(KEPT).map((kept) => {
-    const [title, words] = kind(kept, named);
-    const of = found.filter((each) => each.kept === kept);
-    if (!of.length) return null;
-    return el(
-      "details",
-      { open: kept === Kept.GONE, "data-kept": kept },
-      el(
-        "summary",
-        {},
-        el("b", {}, title[0].toUpperCase() + title.slice(1)),
-        ` ${many(of.length, ...noun)}. `,
-        el("small", {}, words),
-      ),
-      sorted(of, row),
-    );
-  });
+  const [lost, hidden, ...others] = [
+    Kept.GONE,
+    Kept.WHISPERED,
+    ...Object.keys(KEPT).filter((kept) => ![Kept.GONE, Kept.WHISPERED].includes(kept)),
+  ].map((kept) => group(kept, found, named, noun, row));
+  return [lost && hidden ? el("div", { class: "ahead" }, lost, hidden) : lost || hidden, others];
 }
 
-/** What others said and did stands first. What the agent said itself is folded below it, as is what it saw in passing. */
+function group(kept, found, named, noun, row) {
+  const [title, words] = kind(kept, named);
+  const of = found.filter((each) => each.kept === kept);
+  if (!of.length) return null;
+  return el(
+    "details",
+    { open: [Kept.GONE, Kept.WHISPERED].includes(kept), "data-kept": kept },
+    el(
+      "summary",
+      {},
+      el("b", {}, title[0].toUpperCase() + title.slice(1)),
+      ` ${many(of.length, ...noun)}. `,
+      el("small", {}, words, kept === Kept.GONE && of.some(isNamed) ? BOLD : ""),
+    ),
+    sorted(of, row),
+  );
+}
+
+/** What others told stands first. What they asked for, what the agent said itself and what it saw in passing is folded
+ * below it. */
 function sorted(found, row) {
   const of = (sort) => found.filter((each) => sortOf(each) === sort);
-  const [others, own] = [of("others"), of("own")];
-  const ownRows = rows(once(own), row);
+  const [others, asked, own] = [of("others"), of("errands"), of("own")];
+  const [first, ...rest] = [
+    [others, "Told by others"],
+    [asked, "Asked to be done"],
+    [own, "Its own words and deeds"],
+  ].filter(([some]) => some.length);
   return [
-    rows(once(others), row),
-    others.length && own.length
-      ? el(
-          "details",
-          {},
-          el("summary", {}, `Its own words and deeds: ${count(own.length)}`),
-          ownRows,
-        )
-      : ownRows,
+    first && rows(once(first[0]), row),
+    rest.map(([some, title]) =>
+      el("details", {}, el("summary", {}, `${title}: ${count(some.length)}`), rows(once(some), row)),
+    ),
     passingFold(once(of("passing")).map(row), of("passing").length),
   ];
+}
+
+function isNamed({ named }) {
+  return Boolean(named?.length);
 }
 
 function passing({ memory }) {
@@ -452,16 +454,12 @@ function passing({ memory }) {
 
 /** The greatest losses; the smaller ones are folded, so that what else became of memories is not far below. */
 function rows(found, row) {
-  if (!found.length) return null;
   const list = (some) => el("ol", { class: "memories" }, some.map(row));
-  const named = found.filter((each) => each.named?.length).length;
-  const shown = Math.min(Math.max(named, FEW), SHOWN);
-  const rest = found.slice(shown);
-  const without = named <= shown && named > 0 ? ", without names or figures" : "";
+  const rest = found.slice(FEW);
   return [
-    list(found.slice(0, shown)),
+    list(found.slice(0, FEW)),
     rest.length
-      ? el("details", {}, el("summary", {}, `${count(rest.length)} more${without}`), list(rest))
+      ? el("details", {}, el("summary", {}, `${count(rest.length)} more`), list(rest))
       : null,
   ];
 }

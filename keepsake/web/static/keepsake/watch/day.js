@@ -46,6 +46,16 @@ export function dayTables({ usual, dates }, at = Date.now()) {
   ];
 }
 
+/** Its hours of tomorrow in a few words: `06:00 at The Office, 13:00 with Bram`; empty if they are not known. */
+export function usualHours({ usual, dates }) {
+  const parts = (dates[1]?.parts ?? []).filter(({ plan }) => !plan);
+  const hours = parts.map(({ since, place: where, whom, does: deeds }) => {
+    const there = [where && `at ${where}`, whom && `with ${whom}`].filter(Boolean);
+    return [clock(since), ...(there.length ? there : deeds.slice(0, 1))].join(" ");
+  });
+  return hours.join(", ") || usual.replace(/\.$/, "");
+}
+
 /** Of hours before what is next that the game says nothing about; null if there are none. */
 function unknown(now, next, at) {
   const from = Math.max(now ? Date.parse(now.until) : at, at);

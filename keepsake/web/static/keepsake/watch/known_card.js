@@ -7,7 +7,7 @@ import { inWords } from "./sentences.js";
 /** The lines told in private, and the others, that answer what it knows. */
 const PRIVATE = 4;
 const SHOWN = 8;
-const ORDER = "What tells most stands first; what was asked of it stands last.";
+const ORDER = "What tells most in rare words stands first; errands and questions stand last.";
 
 /** The card; `known` is of the API's answer `person` for this agent, `name` the person's name. */
 export function knownCard(known, name) {
@@ -16,7 +16,7 @@ export function knownCard(known, name) {
   return el(
     "li",
     { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
-    el("p", { class: "dim" }, met(known, name), lines.length ? ` ${ORDER}` : ""),
+    el("p", {}, el("b", {}, met(known, name)), lines.length ? ` ${ORDER}` : ""),
     thinks.length || known.notes.length || known.promises.length || known.plans.length
       ? part(
           thinks.length ? el("h4", {}, `What ${known.agent} thinks of ${name}`) : null,
@@ -56,42 +56,35 @@ function part(...children) {
   return column.firstChild ? column : null;
 }
 
-/** Lines of the person: first what tells most, errands after it; the others, and questions, are folded. */
+/** Lines of the person that tell something, what tells most first; the others, errands and questions are folded. */
 function told(title, lines, most, known, name) {
-  const best = lines
-    .filter((each) => each.told)
-    .toSorted((a, b) => Boolean(a.errand) - Boolean(b.errand) || b.weight - a.weight)
-    .slice(0, most);
-  const rest = newestFirst(lines.filter((each) => !best.includes(each)));
-  const number = count(rest.length);
+  const telling = lines
+    .filter((each) => each.told && !each.errand)
+    .toSorted((a, b) => b.weight - a.weight);
+  const best = telling.slice(0, most);
+  const rows = (some) => some.map((each) => row(each, known, name));
+  const rest = newestFirst(telling.slice(most));
+  const asked = newestFirst(lines.filter((each) => !telling.includes(each)));
   return [
-    best.length
-      ? [el("h4", {}, title), list(best.map((each) => row(each, telling(each), known, name)))]
-      : null,
-    folded(
-      best.length ? `${number} more, and questions` : `${title}: ${number}, mostly questions`,
-      rest.map((each) => row(each, each.text, known, name)),
-    ),
+    best.length || asked.length ? el("h4", {}, title) : null,
+    best.length ? list(rows(best)) : null,
+    folded(`${count(rest.length)} more, the newest first`, rows(rest)),
+    folded(`Errands and questions: ${count(asked.length)}`, rows(asked)),
   ];
-}
-
-/** What is shown of a line: what was told in private is shown whole, as it is little. */
-function telling({ private: hidden, told: part, text }) {
-  return hidden ? text : part;
 }
 
 function list(rows) {
   return el("ul", { class: "kept short" }, rows);
 }
 
-/** A line, or the part of it that tells something; to whom, if not to the agent; and when. */
-function row({ text, said, numbers, private: hidden, time: at, to = [] }, part, { id }, name) {
-  const words = said && !text.startsWith(`${name} `) ? `“${part}${part === text ? "" : " …"}”` : text;
+/** A line, to whom, if not to the agent, and when. */
+function row({ text, said, numbers, private: hidden, time: at, to = [] }, { id }, name) {
+  const named = text.startsWith(`${name} `);
   const [number] = numbers;
   return el(
     "li",
     { class: hidden ? "whisper" : "" },
-    el("span", { dir: "auto" }, said || text.startsWith(`${name} `) ? words : `${name} ${text}`),
+    el("span", { dir: "auto" }, named ? text : said ? `“${text}”` : `${name} ${text}`),
     " ",
     el(
       "small",

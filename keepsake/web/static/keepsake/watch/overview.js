@@ -193,7 +193,10 @@ function verdict(bad) {
     servers && `${many(servers, "model server")} not ready`,
     overview.log_problem && "the event log cannot be written",
   ].filter(Boolean);
-  return problems.length ? problems.join(", ") : "no problems";
+  // What has passed stands among the events, which nobody looks through.
+  const past = byId("feed").querySelectorAll(".event.trouble").length;
+  const before = past ? `, ${many(past, "problem")} among the events below` : "";
+  return `${problems.length ? problems.join(", ") : "no problem now"}${before}`;
 }
 
 function drawServers() {

@@ -55,11 +55,11 @@ function drawPerson({ person, others, agents: all, strangers }) {
   );
   fill(
     byId("summary"),
-    one ? elsewhere(person, all) : knownBy(person, all),
+    one ? "" : knownBy(person, all),
     person.names.length > 1 ? ` Also called ${person.names.slice(1).join(", ")}.` : "",
   );
   const everybody = el("a", { href: "/agents/person" }, "Everybody");
-  fill(byId("links"), one ? linksOfOne(person, one) : links(person, all), everybody);
+  fill(byId("links"), one ? linksOfOne(person, one, all) : links(person, all), everybody);
   const named = others.map((each, i) => [i ? ", " : "", personLink(each.name, each)]);
   fill(byId("others"), named.length ? ["Others of this name: ", named] : "");
   byId("list").classList.toggle("one", Boolean(one));
@@ -88,19 +88,13 @@ function knownBy({ id }, agents) {
     i ? ", " : "",
     el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent),
   ];
+  const met = agents.filter((each) => each.first_met).length;
   return [
     what,
-    `${many(agents.length, "agent knows", "agents know")} them: `,
+    `${many(agents.length, "agent knows", "agents know")} of them${met < agents.length ? `, ${count(met)} of whom met them` : ""}: `,
     agents.map(card),
     ".",
   ];
-}
-
-/** Where the others are, on the page of one agent. */
-function elsewhere({ name, key }, agents) {
-  if (agents.length < 2) return `No other agent knows ${name}.`;
-  const href = `/agents/person?key=${encodeURIComponent(key)}`;
-  return [el("a", { href }, `What all ${count(agents.length)} agents know of ${name}`), "."];
 }
 
 function links({ name, key }, agents) {
@@ -118,9 +112,13 @@ function sideBySide(one, other, key) {
   return el("a", { href }, `${one.agent} and ${other.agent} side by side`);
 }
 
-function linksOfOne({ name }, { id, agent }) {
+function linksOfOne({ name, key }, { id, agent }, agents) {
   const words = encodeURIComponent(name);
+  const all = `What all ${count(agents.length)} agents know of ${name}`;
   return [
+    agents.length < 2
+      ? el("span", {}, `No other agent knows ${name}.`)
+      : el("a", { href: `/agents/person?key=${encodeURIComponent(key)}` }, all),
     el(
       "a",
       { href: `/agents/search/?agent=${id}&q=${words}` },
@@ -146,7 +144,7 @@ function drawPeople() {
 
 function rowOf(person) {
   const met = person.known_by.length
-    ? `known by ${many(person.known_by.length, "agent")}`
+    ? `met ${many(person.known_by.length, "agent")}`
     : "nobody has met them";
   return el(
     "li",

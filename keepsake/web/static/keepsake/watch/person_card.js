@@ -1,6 +1,6 @@
 /* What one agent knows of a person, as a card. */
 
-import { formatter } from "./clock.js";
+import { byTheClock, formatter } from "./clock.js";
 import { count, el, time, whereLink } from "./dom.js";
 import { By, MemoryKind } from "./kinds.js";
 import { TIERS } from "./memories.js";
@@ -45,7 +45,7 @@ export function kept(known, name) {
     ),
     part(
       "Plans",
-      known.plans.map((each) => row(each.line, [], each, known.id)),
+      known.plans.map((each) => row(byTheClock(each.line), [], each, known.id)),
     ),
   ];
 }

@@ -1,6 +1,7 @@
 /* The plans of all agents: what is due next, what waits, and what became of the last ones. */
 
 import { get } from "./api.js";
+import { formatter } from "./clock.js";
 import {
   bindKeys,
   byId,
@@ -10,6 +11,7 @@ import {
   many,
   personLink,
   rowKeys,
+  sameDay,
   seconds,
   time,
 } from "./dom.js";
@@ -38,6 +40,20 @@ const PARTS = [
   ["Ended lately", ({ state }) => state in ENDED],
 ];
 const HEADS = ["Who", "When", "Plan", "Where", "With", "Asked by", "State"];
+
+const hour = formatter({ hour: "2-digit", minute: "2-digit" });
+const dayHour = formatter({
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
+/** The time of a plan, to the minute; with the day if it is not today. */
+function planTime(iso) {
+  return (sameDay(iso, Date.now()) ? hour : dayHour).format(new Date(iso));
+}
 
 /** Whether the time of a plan has come, and it has not ended. */
 function isDue({ at, state }) {
@@ -88,7 +104,8 @@ function summary(shown) {
     ([state, said]) => `${count(shown.filter((each) => each.state === state).length)} ${said}`,
   );
   const due = shown.filter(isDue).length;
-  const ofThem = due ? `, ${count(due)} of them due` : "";
+  const all = open > 1 ? ", all due" : ", due";
+  const ofThem = due ? (due === open ? all : `, ${count(due)} of them due`) : "";
   return `${many(open, "open plan")}${ofThem}. Of the last that have ended: ${ended.join(", ")}.`;
 }
 
@@ -105,7 +122,7 @@ function drawNext(shown) {
       el("b", {}, "Next: "),
       agentLink(next),
       ", ",
-      time(next.at),
+      time(next.at, planTime),
       ` (${distance(next.at)}): `,
       next.private ? el("span", { class: "flag" }, "in private ") : null,
       el("bdi", {}, next.what),
@@ -138,7 +155,7 @@ function row(plan) {
     "tr",
     { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
     el("td", { class: "who" }, agentLink(plan)),
-    el("td", { class: "when" }, at ? [time(at), due(plan)] : waits),
+    el("td", { class: "when" }, at ? [time(at, planTime), due(plan)] : waits),
     el(
       "td",
       { class: "what" },
@@ -154,8 +171,8 @@ function row(plan) {
         : null,
     ),
     el("td", {}, place && el("bdi", {}, place)),
-    el("td", {}, whom ? personLink(whom) : null),
-    el("td", {}, askedBy(plan)),
+    el("td", { class: "whom" }, whom ? personLink(whom) : null),
+    el("td", { class: "asked-by" }, askedBy(plan)),
     el(
       "td",
       {},

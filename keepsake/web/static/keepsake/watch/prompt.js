@@ -119,8 +119,8 @@ export class Prompt {
       {},
       "Sent ",
       time(prompt.at),
-      ` about “${prompt.trigger}”: ${many(total(prompt), "token")} of ` +
-        `${count(prompt.budget)}; ${server}.`,
+      ` about “${prompt.trigger}”: ${many(total(prompt), "token")} of the ` +
+        `${count(prompt.budget)} that a prompt could have then; ${server}.`,
     );
   }
 

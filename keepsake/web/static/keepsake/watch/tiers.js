@@ -1,24 +1,27 @@
 /* The tiers from memory 1 to now, on a scrubber; an open tier shows its memories. */
 
 import { get } from "./api.js";
-import { ZONE } from "./clock.js";
+import { byTheClock, ZONE } from "./clock.js";
 import { tallyOf } from "./compactions.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
-import { MemoryOp, PlanState, Tier } from "./kinds.js";
+import { HappeningKind, MemoryKind, MemoryOp, PlanState, Tier } from "./kinds.js";
 import {
   isOutcome,
   isPassing,
   memoriesFold,
   memoryRows,
   passingFold,
+  row as recalledRow,
   summaryFold,
-  TIERS,
 } from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
+import { inWords } from "./sentences.js";
 
 const PAGE = 50;
 /** Of an earlier time: what people said and did last that is shown before the rest is folded. */
 const TOLD = 6;
+/** What was recalled that is shown. */
+const RECALLED = 3;
 /** The part of the screen below which a page of memories begins too low. */
 const LOW = 0.6;
 /** The parts of the timeline that are not summaries; also the names of their styles. */
@@ -50,19 +53,28 @@ function partsOf({ first, longterm, recent, window_first: window }, last) {
   return parts.filter((part) => part && part.last >= part.first);
 }
 
-/** How much an agent remembered at an earlier time, and where it was: the answer in a sentence. */
-function held({ number, window_first: first, longterm, recent, place }) {
+/** What an agent remembered at an earlier time, and where it was: the answer in a sentence.
+ *
+ * `first`: when the first short-term summary came, in seconds since 1970; 0 if none ever did.
+ */
+function held({ number, window_first: window, longterm, recent, place, time: iso }, first) {
   const known = [
-    first <= number ? `${count(number - first + 1)} word for word` : null,
-    recent
-      ? `${count(recent.last - recent.first + 1)} older ones as the short-term summary tells them`
+    window <= number
+      ? `${many(number - window + 1, "memory", "memories")} word for word (${span(window, number)})`
       : null,
-    longterm
-      ? `${count(longterm.last - longterm.first + 1)} before that by the long-term summary`
-      : null,
+    recent ? `the short-term summary of ${span(recent.first, recent.last)}` : null,
+    longterm ? `the long-term summary of ${span(longterm.first, longterm.last)}` : null,
   ].filter(Boolean);
-  const where = place ? `, at ${place}` : "";
-  return el("b", {}, `${many(number, "memory", "memories")}${where}: ${known.join(", ")}.`);
+  const where = place ? [" It was at ", el("bdi", {}, place), "."] : "";
+  return [
+    el("b", {}, `${document.body.dataset.name ?? "It"} had in mind ${inWords(known)}.`),
+    where,
+    recent || longterm ? null : noSummary(iso, first),
+  ];
+}
+
+function span(first, last) {
+  return first === last ? count(first) : `${count(first)}–${count(last)}`;
 }
 
 /** What became of the memories that the short-term summary covers, as *Compactions* says it; empty without one. */
@@ -81,11 +93,11 @@ function became(id, { compaction, recent }) {
   return line;
 }
 
-/** That there was no short-term summary yet, and when the first came: `first`, in seconds since 1970; null if it was there. */
-function noSummary({ recent, time: iso }, first) {
-  if (recent || first * 1000 <= Date.parse(iso)) return null;
+/** That there was no summary yet, and when the first came. */
+function noSummary(iso, first) {
+  if (first && first * 1000 <= Date.parse(iso)) return null;
   const since = first ? [" (the first came at ", time(new Date(first * 1000).toISOString()), ")"] : "";
-  return el("p", { class: "dim" }, `${TIERS[Tier.RECENT]}: none yet`, since, ".");
+  return [" There was no summary yet", since, "."];
 }
 
 /** What it meant to do then: its open plans and promises. */
@@ -93,7 +105,7 @@ function meant({ plans, promises }) {
   if (!plans.length && !promises.length)
     return [el("h4", {}, "It meant to"), el("p", { class: "dim" }, "No plan or promise was open.")];
   const rows = [
-    ...plans.map(({ line, private: hidden, state }) => [line, hidden, state === PlanState.DOING, 0]),
+    ...plans.map(({ line, private: hidden, state }) => [byTheClock(line), hidden, state === PlanState.DOING, 0]),
     ...promises.map(({ line, private: hidden, memory }) => [line, hidden, false, memory]),
   ];
   return [
@@ -140,6 +152,26 @@ function newest(id, { number, window_first: first, window }) {
     passingFold(rows(seen), seen.length),
     earlier >= first ? memoriesFold(id, first, earlier) : null,
   ];
+}
+
+/** What was recalled for the newest act of then, which is not in its window; empty for nothing. */
+function recalledThen(id, { window }) {
+  const place = el("div", {});
+  const act = window.findLast(({ kind, form }) => kind === MemoryKind.ACT && form === HappeningKind.SPEECH);
+  if (!act) return place;
+  get(`agents/${id}/why`, { memory: act.number })
+    .then(({ recalled }) => {
+      if (!recalled.length) return;
+      const rows = recalled.slice(0, RECALLED).map((hit) => recalledRow(hit, 0));
+      const all = el("a", { href: `#why/m${act.number}` }, `memory ${count(act.number)}`);
+      fill(
+        place,
+        el("h4", {}, `Recalled for its last words then (`, all, `)`),
+        el("ol", { class: "hits" }, rows),
+      );
+    })
+    .catch(() => {}); // it is no part of the answer
+  return place;
 }
 
 /** The query for an earlier time, as an address has it. */
@@ -413,7 +445,7 @@ export class Tiers {
       ),
       number
         ? [
-            el("p", {}, held(was)),
+            el("p", {}, held(was, this.#firstSummary)),
             became(this.id, was),
             el(
               "div",
@@ -423,7 +455,7 @@ export class Tiers {
                 "div",
                 {},
                 meant(was),
-                noSummary(was, this.#firstSummary),
+                recalledThen(this.id, was),
                 [recent, longterm].map((each) => each && summaryFold(this.id, each, was)),
               ),
             ),
