@@ -234,7 +234,7 @@ class Appointments:
 
         It waits if a plan says that it will meet them here when they come. It has kept an
         appointment with the agents who have a plan for the same time and place, and the player whom
-        it was to meet there. It costs no call: the ordinary day only waits, until they part or for
+        it was to meet there. An errand that it has run there is none. It costs no call: the ordinary day only waits, until they part or for
         :data:`STAY`.
         """
         if self._waits_here():
@@ -247,7 +247,7 @@ class Appointments:
             if plan.state is PlanState.DONE
             and plan.at is not None
             and now - plan.at < STAY
-            and plan.where in ("", self._place())
+            and self._is_met_here(plan)
             for each in here
         )
 
@@ -262,6 +262,13 @@ class Appointments:
         ]
         self._waits_since = {each: self._waits_since.get(each, now) for each in waiting}
         return any(now - since < STAY for since in self._waits_since.values())
+
+    def _is_met_here(self, plan: Plan) -> bool:
+        """Whether a plan is an appointment here, or one with somebody, wherever they meet.
+
+        An errand names neither.
+        """
+        return plan.where == self._place() if plan.where else plan.whom is not None
 
     def _is_with(self, plan: Plan, person: CharacterObject, agent: Body) -> bool:
         """Whether somebody here is one of the people of an appointment that the agent has kept."""

@@ -209,13 +209,16 @@ class Sleeper:
     def come_home(self) -> None:
         """Go back to the place that it keeps, because a guest has come.
 
-        A talk, a plan and a walk that it wants to make itself come first.
+        A talk, a plan, a walk that it wants to make itself, and the rest of an answer that has led
+        it away come first.
         """
         agent = self._body()
         if agent is None or self.asleep or agent.db.paused or agent.has_account:
             return
         on_its_way = self._walk is not None and self._walk.manner in (_CALLED, _ERRAND)
-        if on_its_way or self._thinker.in_talk or self._thinker.is_occupied:
+        turn = self._thinker.turn
+        is_acting = turn is not None and turn.has_begun
+        if on_its_way or is_acting or self._thinker.in_talk or self._thinker.is_occupied:
             return
         self._thinker.cancel_thought()  # the thought might make it walk elsewhere
         self._walk_to(self._greet_guests, _CALLED)
