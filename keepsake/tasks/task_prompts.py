@@ -34,6 +34,7 @@ _TEMPLATES = {
     "merge": ("system summaries", f"{_SUMMARY} summaries"),
     "contradictions": ("question", "lines text"),
     "cite": ("question", "agent memories sentences refused"),
+    "meaning": ("question", "words lines refused"),
     "reread": ("question", "lines question day asker picked searches"),
 }
 """The parts of each task's template, and the variables that they may use. A part with a question

@@ -26,6 +26,7 @@ from keepsake.tracing.sentence import Trail
 from keepsake.tracing.standing import Holding
 from keepsake.tracing.tellings import tellings_of, text_of
 from keepsake.tracing.texts import memories_at
+from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
 from keepsake.tracing.typed.gathering import gathered
 from keepsake.tracing.typed.meant import NOBODY, Meant, People
 from keepsake.tracing.typed.strands import likely, strands
@@ -112,6 +113,7 @@ def follow_words(
     wording: Wording,
     happening: str = "",
     people: People = NOBODY,
+    choice: LineChoice = AS_FOUND,
 ) -> Fact:
     """Return where went what some words mean; blocks.
 
@@ -120,6 +122,7 @@ def follow_words(
         wording: The ways of saying it.
         happening: A happening that is the fact, however it was worded.
         people: Whom the words may name.
+        choice: Which lines mean the words, as somebody says who read them.
 
     Raises:
         OSError, KeepsakeError: An archive cannot be read.
@@ -129,7 +132,7 @@ def follow_words(
     texts = (each.text for of in archives.values() for each in of.texts.of(of.folder))
     meant = Meant(wording, people, texts)
     gathered_of, complete = gathered(archives, meant, people, happening, most)
-    about = strands(gathered_of, {word for way in wording.ways for word in way})
+    about = choice.of(strands(gathered_of, {word for way in wording.ways for word in way}))
     found = likely(gathered_of, about)
     witnesses = {}
     for key, each in archives.items():

@@ -63,6 +63,22 @@ class Wording:
             self._said[text] = found
         return found
 
+    def is_written_in(self, text: str) -> bool:
+        """Return whether a text has the words of one way side by side, in the order of the way.
+
+        So it says the same as what was typed: *Bob pays you to keep watch* says nothing of *Bob's
+        watch*.
+        """
+        said = text.casefold()
+        found = [stem(each) for each in _telling(text)]
+
+        def has(way: tuple[str, ...]) -> bool:
+            if len(way) == 1:
+                return self.has_word(way[0], said)
+            return any(tuple(found[at : at + len(way)]) == way for at in range(len(found)))
+
+        return any(map(has, self.ways))
+
     def has_word(self, word: str, text: str) -> bool:
         """Return whether a text has one of the words. ``text``: In small letters."""
         return _begins_word(word, text, is_whole=word in self.whole)

@@ -232,7 +232,7 @@ def ask(request: HttpRequest, number: int, body: Question) -> AsideView:
 
 def _run(request: HttpRequest, number: int, what: str, action: Action) -> Done:
     """Do an action on the reactor thread, and log it in the audit log."""
-    who = _builder(request)
+    who = builder_of(request)
 
     @on_reactor
     def work() -> Done:
@@ -247,7 +247,7 @@ def _run(request: HttpRequest, number: int, what: str, action: Action) -> Done:
 
 def edit_book(request: HttpRequest, number: int, what: str, work: Callable[[Mind], str]) -> Done:
     """Do file work in the view's thread, with the same code as the in-game commands; log it."""
-    who = _builder(request)
+    who = builder_of(request)
     mind = mind_of_agent(number)
     try:
         done = True
@@ -259,7 +259,7 @@ def edit_book(request: HttpRequest, number: int, what: str, work: Callable[[Mind
     return Done(done=done, said=said)
 
 
-def _builder(request: HttpRequest) -> str:
+def builder_of(request: HttpRequest) -> str:
     """Return the account's name, or the token's; raises NotAllowed if it may not act."""
     if not acts(request):
         raise NotAllowed("Only builders may do this", "An administrator can make you one: @perm")

@@ -33,6 +33,9 @@ from keepsake.web.fact_shapes import FactView, MapView, PastView
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import warm
 from keepsake.web.pasts.fact import fact as fact_of
+from keepsake.web.pasts.reading import has_reader
+from keepsake.web.pasts.reading import router as reading_router
+from keepsake.web.pasts.strands import choice_of
 from keepsake.web.people import api as people_api
 from keepsake.web.programs import api as tokens_api
 from keepsake.web.programs.tokens import PER_MINUTE
@@ -73,6 +76,19 @@ class SearchQuery(Schema):
     private: bool = False
     """Whether only whispers and other private memories are wanted."""
     limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
+class FactQuery(Schema):
+    """What is followed: typed words, or a memory of an agent."""
+
+    q: Annotated[str, StringConstraints(max_length=1000)] = ""
+    agent: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
+    n: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
+    also: Annotated[str, StringConstraints(max_length=2000)] = ""
+    """Lines that mean the typed words although they have only a part of them: agents and memories
+    of theirs, as ``48-27,50-12``."""
+    without: Annotated[str, StringConstraints(max_length=2000)] = ""
+    """Lines that have the typed words and mean something else, likewise."""
 
 
 class _CompactJson(JSONRenderer):
@@ -120,6 +136,7 @@ api.add_router("", agent_api.router)
 api.add_router("", actions.router)
 api.add_router("", editing.router)
 api.add_router("", people_api.router)
+api.add_router("", reading_router)
 api.add_router("", tokens_api.router)
 
 
@@ -191,12 +208,7 @@ def past(request: HttpRequest) -> PastView:
 
 
 @api.get("/fact", response=answers(FactView))
-def fact(
-    request: HttpRequest,
-    q: QueryEx[str, P(max_length=1000)] = "",
-    agent: Number = None,
-    n: Number = None,
-) -> FactView:
+def fact(request: HttpRequest, asked: Query[FactQuery]) -> FactView:
     """Where a fact went: who told it to whom, who knows it, and which compaction dropped it.
 
     A fact is memory ``n`` of an agent, in whatever words it was told on. With ``q``, it is what
@@ -204,15 +216,17 @@ def fact(
     was asked. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
     """
     services = runtime()
-    return fact_of(
+    found = fact_of(
         world.folders(),
-        q,
-        agent,
-        n,
+        asked.q,
+        asked.agent,
+        asked.n,
         world.known_agents(),
         events=services.places.events,
         embedder=services.embedder,
+        choice=choice_of(asked.also, asked.without),
     )
+    return found.model_copy(update={"reader": bool(found.strands) and has_reader(services)})
 
 
 # -- errors

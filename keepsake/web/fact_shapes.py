@@ -320,11 +320,15 @@ class StrandView(Shape):
     private: bool
     likely: bool
     """Whether it is about all of the words. What has only a part of them is not followed."""
+    refused: bool
+    """Whether it was asked to leave it out. Then it is not followed, and not ``likely``."""
     written: bool
-    """Whether one of its lines has all of the words. Else a name is that of who speaks, or a word
-    is in the talk before: it may be meant in another sense."""
+    """Whether one of its lines has the words side by side, as they were typed. Else they may be
+    meant in another sense, or a name is only that of who speaks."""
     tellings: int
     """How many lines belong together."""
+    happenings: tuple[str, ...]
+    """Those lines, as ``tellings`` has them: only those that are followed are there."""
     knowers: tuple[StrandKnower, ...]
 
 
@@ -350,3 +354,21 @@ class FactView(Shape):
     strands: tuple[StrandView, ...] = ()
     """Of typed words: what was said of them, as facts of their own, the likeliest first; at most
     30. All that are likely are followed together."""
+    reader: bool = False
+    """Whether a model may be asked which of ``strands`` mean the words: ``POST fact/meant``."""
+
+
+class LineOfAgent(Shape):
+    """A line, by a memory of an agent."""
+
+    id: int
+    n: int
+
+
+class MeantView(Shape):
+    """Which of the things that were said with typed words mean them, by a model that read them."""
+
+    meant: tuple[LineOfAgent, ...]
+    other: tuple[LineOfAgent, ...]
+    """Those that mean something else. What had no room in the prompt is in neither."""
+    model: str

@@ -96,6 +96,24 @@ class TestFact(WebWorld):
         assert self.get("/fact", q="Ada's watch")["tellings"] == []
         assert all(each["written"] for each in self.get("/fact", q="watch")["strands"])
 
+    def test_lines_that_mean_something_else_are_left_out(self):
+        self.ask("I have a watch of silver.", "> wait")
+        self.ask("Nell keeps the watch tonight.", "> wait")
+        found = self.get("/fact", q="watch")
+        leads = {each["text"]: f"{each['id']}-{each['n']}" for each in found["strands"]}
+        silver, duty = leads["I have a watch of silver."], leads["Nell keeps the watch tonight."]
+        assert len(found["tellings"]) == 2
+        chosen = self.get("/fact", q="watch", without=duty)
+        assert [each["text"] for each in chosen["tellings"]] == ["I have a watch of silver."]
+        refused = {each["text"]: each["refused"] for each in chosen["strands"]}
+        assert refused == {
+            "I have a watch of silver.": False,
+            "Nell keeps the watch tonight.": True,
+        }
+        nothing = self.get("/fact", q="watch", without=f"{duty},{silver}")
+        assert nothing["tellings"] == []
+        self.get("/fact", 400, q="watch", without="the second")
+
     def test_a_sentence_is_followed_and_what_only_answers_it_tells_nobody(self):
         fact = self.get("/fact", agent=self.mira.id, n=self.number_of("Edwin mends"))
         assert fact["words"] == ""

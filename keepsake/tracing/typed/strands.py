@@ -34,11 +34,13 @@ class Strand:
         memories: By key of an agent: its memories of them, in order.
         likely: Whether one of them has all words, with the talk that it goes on with.
         lead: The key of an agent and the memory that tells most directly what it is about.
+        refused: Whether somebody who read it said that it is about something else.
     """
 
     memories: Mapping[str, Sequence[Memory]]
     likely: bool
     lead: tuple[str, Memory]
+    refused: bool = False
 
     @property
     def size(self) -> int:

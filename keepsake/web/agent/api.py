@@ -267,6 +267,7 @@ def why(
     changes = {
         "grounds": tuple(_ground(archive, each) for each in own.lines),
         "elsewhere": _elsewhere(own),
+        "nowhere": tuple(own.missing),
         "explaining": explaining,
         "act": view_of(found.act, words_in_archive(archive)),
         "rests": views_of(archive, resting_on(archive, found)),

@@ -144,6 +144,9 @@ class WhyView(Shape):
     grounds: tuple[GroundView, ...] = ()
     """The few lines of its prompt that together have most of its words, what has most first. A
     guess, but where ``known`` says so."""
+    nowhere: tuple[str, ...] = ()
+    """The words of the act that stand neither in its prompt nor in what it answers; empty if the
+    prompt is not known."""
     elsewhere: UntoldView | None = None
     """Where words are that its prompt did not have; null if it had them, or nobody heard them."""
     thought: Thought | None

@@ -6,11 +6,11 @@ Runs in a view's thread, because it reads the archives.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from keepsake.logs import Subsystem, get_logger, logged
-from keepsake.tracing.past import Past
+from keepsake.tracing.past import Archived, Past
 from keepsake.web.remembered import TEXTS
 
 log = get_logger(Subsystem.WEB)
@@ -29,6 +29,15 @@ def past_of(folder: Path) -> Past:
         past = _pasts.setdefault(folder, Past(folder / "archive"))
     past.read_on()
     return past
+
+
+def archives_of(folders: Folders) -> Mapping[str, Archived]:
+    """Return the archives of the agents that have one, by key, to follow a fact in them."""
+    return {
+        str(each): Archived(name, folder / "archive", past_of(folder), TEXTS)
+        for each, name, folder in folders
+        if (folder / "archive").is_dir()
+    }
 
 
 def forget_others(folders: Folders) -> None:

@@ -15,6 +15,7 @@ from keepsake.tracing import following
 from keepsake.tracing.facts import Knower, Telling
 from keepsake.tracing.past import Archived
 from keepsake.tracing.paths import Step
+from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.fact_shapes import (
@@ -27,12 +28,12 @@ from keepsake.web.fact_shapes import (
     TellingView,
     WordCount,
 )
-from keepsake.web.pasts.archives import Folders, past_of
+from keepsake.web.pasts.archives import Folders, archives_of
 from keepsake.web.pasts.strands import people_of, strand_views
 from keepsake.web.people.known import KnownAgent
 from keepsake.web.people.noted import noted
 from keepsake.web.questions.quoted import with_quotations
-from keepsake.web.remembered import TEXTS, view_of, views_of, words_in_archive
+from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import MemoryView
 
 MOST_ACTS = 50
@@ -53,6 +54,7 @@ def fact(
     *,
     events: Path | None = None,
     embedder: Embedder | None = None,
+    choice: LineChoice = AS_FOUND,
 ) -> FactView:
     """Return where a fact went.
 
@@ -62,16 +64,13 @@ def fact(
         embedder: Puts what was said of typed words in order by meaning; None if it cannot.
         words: The ways of saying it; empty to follow the memory itself, in whatever words.
         number: The agent whose memory ``n`` it is; None if there are only words.
+        choice: Which lines mean the words, as somebody says who read them.
 
     Raises:
         BadRequest: There are neither words nor a memory.
         NotFound: There is no such agent or memory.
     """
-    archives = {
-        str(each): Archived(name, folder / "archive", past_of(folder), TEXTS)
-        for each, name, folder in folders
-        if (folder / "archive").is_dir()
-    }
+    archives = archives_of(folders)
     begin = _memory(archives, number, n) if number is not None else None
     if begin is None and not words.strip():
         raise BadRequest("There is nothing to follow", "Give words, or an agent and a memory")
@@ -84,7 +83,7 @@ def fact(
         except KeepsakeError as error:
             raise BadRequest(error.what, error.cure) from error
         found = following.follow_words(
-            archives, wording, begin.happening if begin else "", people_of(agents)
+            archives, wording, begin.happening if begin else "", people_of(agents), choice
         )
     if events is not None:
         found = with_quotations(found, events, partial(_remembered, archives))

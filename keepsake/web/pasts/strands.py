@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest
+from itertools import islice
 from operator import mul
 
 from keepsake.archive.records import Memory
@@ -17,9 +18,11 @@ from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Embedder
 from keepsake.tracing.facts import Telling, Way
 from keepsake.tracing.tellings import telling_in, text_of
+from keepsake.tracing.typed.choice import Line, LineChoice
 from keepsake.tracing.typed.meant import People
 from keepsake.tracing.typed.strands import Strand, asks
 from keepsake.tracing.wording import Wording
+from keepsake.web.access import BadRequest
 from keepsake.web.fact_shapes import StrandKnower, StrandView
 from keepsake.web.people.known import KnownAgent
 
@@ -29,6 +32,38 @@ MOST_COMPARED = 16
 """The most strands whose meaning is compared, those of most lines: a tenth of a second."""
 
 log = get_logger(Subsystem.WEB)
+
+
+def choice_of(meant: str, other: str) -> LineChoice:
+    """Return the choice that an address has: agents and their memories, as ``48-27,50-12``.
+
+    Args:
+        meant: Lines that are about what was typed.
+        other: Lines that are about something else.
+
+    Raises:
+        BadRequest: One of them is no such list.
+    """
+    return LineChoice(tuple(_lines(meant)), tuple(_lines(other)))
+
+
+def _lines(chosen: str) -> Iterator[Line]:
+    for each in filter(None, chosen.split(",")):
+        agent, _, number = each.partition("-")
+        if not (agent.isdecimal() and number.isdecimal()):
+            cure = "Give an agent's number and a memory's: `48-27,50-12`"
+            raise BadRequest(f"{each[:40]!r} names no line", cure)
+        yield agent, int(number)
+
+
+def said_in(strand: Strand, names: Mapping[str, str], most: int) -> str:
+    """Return the lines of a strand, the first ``most`` of them, each with who said it to whom."""
+    tellings = (telling_in(happening, told, names) for happening, told in _happenings(strand))
+    return " / ".join(
+        f"{names.get(each.agent, each.speaker) or 'Somebody'}"
+        f"{f' to {", ".join(each.to)}' if each.to else ''}: {each.text}"
+        for each in islice(tellings, most)
+    )
 
 
 def people_of(agents: Sequence[KnownAgent]) -> People:
@@ -95,8 +130,10 @@ def _view(strand: Strand, names: Mapping[str, str], wording: Wording) -> StrandV
         text=shown.text,
         private=shown.private,
         likely=strand.likely,
-        written=any(wording.is_said_in(each.text.casefold()) for each in tellings),
+        refused=strand.refused,
+        written=any(wording.is_written_in(each.text) for each in tellings),
         tellings=len(tellings),
+        happenings=tuple(each.happening for each in tellings),
         knowers=tuple(_knowers(tellings, names)),
     )
 

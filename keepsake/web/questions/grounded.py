@@ -26,11 +26,13 @@ class Grounds:
         lines: Lines of its prompt, what has most first.
         elsewhere: What some agent heard and the prompt did not have; None if the prompt lacks no
             words, or nobody heard them.
+        missing: Words of the act that stand nowhere in its prompt, nor in what it answers.
         heard_by: The number and the name of that agent.
     """
 
     lines: Sequence[Ground] = ()
     elsewhere: Elsewhere | None = None
+    missing: Sequence[str] = ()
     heard_by: tuple[int, str] = (0, "")
 
     @property
@@ -70,10 +72,10 @@ def grounds(
     # What the agent itself heard once comes before what it cannot know.
     own_first = sorted(folders, key=lambda each: each[0] != number)
     texts = {str(each): TEXTS.of(folder / "archive") for each, _, folder in own_first}
-    found = elsewhere(why, texts, missing) if missing else None
+    found = elsewhere(why, texts, missing, str(number)) if missing else None
     names = {str(each): (each, name) for each, name, _ in folders}
     told = [_as_told(each, why.agent) for each in lines]
-    return Grounds(told, found, names[found.agent] if found else (0, ""))
+    return Grounds(told, found, missing, names[found.agent] if found else (0, ""))
 
 
 def _as_told(ground: Ground, agent: str) -> Ground:

@@ -4,7 +4,7 @@ A prompt has a hundred lines, and the model does not say by which it went. But w
 only one line of the prompt has, it has from there. A word counts the more, the fewer lines have it.
 A single word only counts in a line on which the act is known to rest, and if that line hardly has
 it by chance: *sorry* is in many. What stands nowhere in the prompt and another agent heard is found
-there.
+there; so is a single word that the agent itself said or heard once.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import log2
 
 from keepsake.agent.turns.prompts.held import holds
@@ -19,6 +20,7 @@ from keepsake.agent.why import Why, matter_of
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.happening import Result, addressees_of
+from keepsake.language.capitals import capitalised
 from keepsake.language.perception import sentences, telling
 from keepsake.tracing.content import Content, Rarity, parts_of
 from keepsake.tracing.texts import SegmentTexts, lines_with
@@ -81,8 +83,8 @@ def grounds_of(
         rules: The template of prompts: what it says itself tells an agent nothing.
 
     Returns:
-        The lines, what has most first, and the words of the act that stand nowhere in the prompt;
-        nothing if the prompt is not known.
+        The lines, what has most first, and the words of the act that stand nowhere in the prompt,
+        names first; nothing if the prompt is not known.
     """
     if not prompt or why.by_rule:
         return (), ()
@@ -94,6 +96,8 @@ def grounds_of(
     has = _without_chance(shared, content, Rarity(counts, len(lines)))
     answered = content.shared(why.cause.words or why.cause.text) if why.cause else frozenset[str]()
     missing = [word for part, word in wanted.items() if not counts[part] and part not in answered]
+    names = _names_in(why)
+    missing.sort(key=lambda word: word not in names)
     bits = {part: log2((len(lines) + 1) / count) for part, count in counts.items()}
     return [*_best(wanted, has, bits)], missing
 
@@ -189,36 +193,70 @@ class Elsewhere:
 
 
 def elsewhere(
-    why: Why, texts: Mapping[str, Sequence[SegmentTexts]], unheld: Sequence[str]
+    why: Why, texts: Mapping[str, Sequence[SegmentTexts]], unheld: Sequence[str], own: str = ""
 ) -> Elsewhere | None:
     """Return the earlier line that has most of the words that a prompt did not have; blocks.
 
-    None if none has two of them: single words an agent may have by itself.
+    A single word an agent may have by itself, but no name. Another word counts only if it is in one
+    earlier line of its own memory, and in no other.
 
     Args:
         texts: What the memories of all agents say, by key; of equal lines the first counts.
         unheld: The words.
+        own: The key of the agent itself.
     """
     wanted = {stem: word for word in unheld for stem in telling(word)}
+    names = _names_in(why)
+    tells = {stem: _TOGETHER if word in names else 1 for stem, word in wanted.items()}
     best = _TOGETHER - 1
     found = None
-    for key, segments in texts.items() if len(wanted) >= _TOGETHER else ():
-        for memory in _with_words(segments, wanted):
+    for key, segments in texts.items() if sum(tells.values()) >= _TOGETHER else ():
+        for memory in _with_words(segments, tells):
             shared = wanted.keys() & telling(memory.words)
-            as_good = found is not None and len(shared) == best and memory.time < found.memory.time
-            if memory.time < why.act.time and (len(shared) > best or as_good):
-                best = len(shared)
+            told = sum(tells[stem] for stem in shared)
+            as_good = found is not None and told == best and memory.time < found.memory.time
+            if memory.time < why.act.time and (told > best or as_good):
+                best = told
                 said = tuple(word for stem, word in wanted.items() if stem in shared)
                 found = Elsewhere(key, memory, said)
-    return found
+    return found or _once(why, texts.get(own, ()), wanted, own)
 
 
-def _with_words(segments: Sequence[SegmentTexts], wanted: Mapping[str, str]) -> Iterator[Memory]:
-    """Yield the newest memories of words that have two of those that are wanted."""
+def _once(
+    why: Why, segments: Sequence[SegmentTexts], wanted: Mapping[str, str], own: str
+) -> Elsewhere | None:
+    """Return the one earlier line of an agent that has one of the words, its own words first."""
+    found = []
+    for stem, word in wanted.items():
+        earlier = [each for each in _having(segments, stem) if each.number < why.act.number]
+        if len({each.happening or each.number for each in earlier}) == 1:
+            found.append(Elsewhere(own, earlier[0], (word,)))
+    return max(found, key=lambda each: (each.memory.is_own, each.memory.number), default=None)
+
+
+def _having(segments: Sequence[SegmentTexts], stem: str) -> Iterator[Memory]:
+    for segment in segments:
+        places = [at for at, _ in islice(lines_with(segment.text, stem), MOST_LOOKED)]
+        memories = segment.memories(places)
+        yield from (each for each in memories if stem in telling(each.words))
+
+
+def _names_in(why: Why) -> frozenset[str]:
+    """Return the names that an act has: nobody can guess them."""
+    return frozenset(capitalised(matter_of(why.act)))
+
+
+def _with_words(segments: Sequence[SegmentTexts], tells: Mapping[str, int]) -> Iterator[Memory]:
+    """Yield the newest memories of words that have a name or two words of those that are wanted.
+
+    ``tells``: How much each word tells, as compared.
+    """
     left = MOST_LOOKED
     for segment in reversed(segments):
-        places = Counter(at for stem in wanted for at, _ in lines_with(segment.text, stem))
-        some = sorted((at for at, count in places.items() if count >= _TOGETHER), reverse=True)
+        places = Counter[int]()
+        for stem, much in tells.items():
+            places.update(dict.fromkeys((at for at, _ in lines_with(segment.text, stem)), much))
+        some = sorted((at for at, told in places.items() if told >= _TOGETHER), reverse=True)
         yield from (each for each in segment.memories(some[:left]) if each.words)
         left -= len(some)
         if left <= 0:

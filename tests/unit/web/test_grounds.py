@@ -121,3 +121,28 @@ def test_what_was_heard_only_later_is_no_source(village):
     village.said("Ida", "I play the violin in Sluis.", to=["Bram"], manner=Manner.WHISPER)
     texts = {"Bram": Texts().of(village.folder / "Bram")}
     assert elsewhere(act, texts, ("play", "violin", "Sluis")) is None
+
+
+def test_a_single_word_is_found_in_the_one_earlier_line_of_the_agent_that_has_it(village):
+    village.said("Mira", "The ribbon stays tied.", to=["Ida"])
+    act = why(village, "I am sorry that I kept the ribbon.")
+    texts = {name: Texts().of(village.folder / name) for name in ("Bram", "Mira")}
+    found = elsewhere(act, texts, ("kept", "ribbon"), "Mira")
+    assert found is not None
+    assert (found.agent, found.memory.words) == ("Mira", "The ribbon stays tied.")
+    assert found.shared == ("ribbon",)
+    village.said("Ida", "Another ribbon?", to=["Mira"])
+    later = why(village, "I am sorry that I kept the ribbon.")
+    texts = {"Mira": Texts().of(village.folder / "Mira")}
+    assert elsewhere(later, texts, ("ribbon",), "Mira") is None, "a word that is said often"
+
+
+def test_a_name_that_nobody_told_an_agent_is_found_where_others_heard_it(village):
+    village.said("Ida", "My goat is called Beatrix.", to=["Bram"])
+    act = why(village, "Does Beatrix receive visitors?")
+    _, missing = grounds_of(village.archives["Mira"], act, prompt_of(village), RULES)
+    assert missing[0] == "Beatrix", "names come first"
+    texts = {name: Texts().of(village.folder / name) for name in ("Mira", "Bram")}
+    found = elsewhere(act, texts, missing, "Mira")
+    assert found is not None
+    assert (found.agent, found.shared) == ("Bram", ("Beatrix",))

@@ -26,6 +26,7 @@ WHY = {
     "masked": None,
     "unheld": [],
     "grounds": [],
+    "nowhere": [],
     "elsewhere": None,
     "rests": [],
     "promises": [],
@@ -48,6 +49,63 @@ def test_what_an_act_that_is_older_than_the_log_recalled_is_not_known(page: Page
     expect(recalled).to_contain_text("Not known: older than the event log.")
     expect(recalled).not_to_contain_text("Nothing")
     expect(page.locator("main")).to_contain_text("both earlier summaries, word for word; no model")
+
+
+SENT = {"sections": {}, "outcome": "acted", "prompt": 9, "source": "Ida", "prompt_tokens": 0}
+SENT |= {"model": "m", "latency": 1, "wait": 0, "seed": None, "temperature": 0}
+
+
+def heard(number: int, words: str, **more: Any) -> dict[str, Any]:
+    """Return what Ida said to Mira on the day of the act."""
+    what = {"kind": "speech", "words": words, "to": [{"id": "me", "name": "you"}], "manner": "say"}
+    found = {"number": number, "kind": "perception", "form": "speech", "source": "Ida"}
+    return {**ACT, "time": WHY["time"], **found, "what": what, **more}
+
+
+def test_why_begins_with_what_an_act_answers_and_what_it_rests_on(page: Page) -> None:
+    answer = page.locator("main .answer p")
+    cause = heard(7, "What did you carry?")
+    told = heard(3, "Honey, and a ribbon.")
+    line = {"text": "", "memory": told, "summary": False, "shared": ["ribbon"], "known": False}
+    why = {**WHY, "cause": cause, "thought": SENT, "grounds": [line], "nowhere": ["safe"]}
+    serve(page, "agents/1/why?*", why)
+    show(page, "why", "Why")
+    first = page.locator("main").locator("p, li, h3").first
+    expect(first).to_contain_text("Mira ")
+    expect(answer.nth(1)).to_have_text(
+        re.compile(r"^It answers what Ida said to Mira at .*: “What did you carry\?”$")
+    )
+    expect(answer.nth(2)).to_have_text(
+        re.compile(
+            r"^“ribbon” may be from what Ida said to Mira at .*: “Honey, and a ribbon.” "
+            r"Nowhere in the prompt: “safe”\.$"
+        )
+    )
+    serve(page, "agents/1/why?*", {**why, "grounds": [{**line, "known": True}]})
+    show(page, "why", "Why")
+    expect(answer.nth(2)).to_contain_text("It rests on what Ida said to Mira at ")
+
+
+def test_why_says_that_nobody_told_an_agent_what_it_says(page: Page) -> None:
+    answer = page.locator("main .answer p").last
+    other = {"id": 2, "agent": "Bram", "memory": heard(5, "Beatrix bleats."), "shared": ["Beatrix"]}
+    why = {**WHY, "cause": heard(7, "Hello."), "thought": SENT, "elsewhere": other}
+    serve(page, "agents/1/why?*", why)
+    show(page, "why", "Why")
+    expect(answer).to_have_text(
+        re.compile(
+            r"^No line of the prompt says it. The prompt does not have “Beatrix”, and nobody is "
+            r"known to have told Mira; but Ida said to Bram at .*: “Beatrix bleats.”$"
+        )
+    )
+    serve(page, "agents/1/why?*", {**why, "elsewhere": {**other, "id": 1, "agent": "Mira"}})
+    show(page, "why", "Why")
+    expect(answer).to_contain_text("does not have “Beatrix”, but earlier Ida said to Mira at ")
+    serve(page, "agents/1/why?*", {**WHY, "by_rule": True, "trigger": "its ordinary day"})
+    show(page, "why", "Why")
+    expect(page.locator("main .answer")).to_contain_text(
+        "Mira did it by rule (its ordinary day): no model was asked."
+    )
 
 
 def test_the_last_memories_before_an_act_are_shown(page: Page) -> None:

@@ -332,10 +332,10 @@ export class WorldMap {
     const at = new Map();
     const groups = (here) => (tellings.length > MOST_TOLD ? [here] : gathered(here, inRow));
     this.#marks = [...inPlace].flatMap(([centre, here]) =>
-      groups(here).map((group, nth) => {
+      groups(here).map((group, nth, all) => {
         const place = {
-          x: centre.x + this.room.width / 2 - MARK / 2 - nth * MARK,
-          y: centre.y - this.room.height / 2 - 2,
+          x: centre.x + this.room.width / 2 - (all.length - nth - 0.5) * MARK,
+          y: centre.y + this.room.height / 2 + 1, // on the lower border: the name is at the upper one
         };
         for (const { number } of group) at.set(number, place);
         return this.#mark(group, place, choose);
@@ -360,7 +360,7 @@ export class WorldMap {
       { class: `mark ${kind}`, transform: `translate(${x} ${y})`, tabindex: "0", role: "button" },
       svg("circle", { r: 9 }),
       svg("text", { "text-anchor": "middle", y: 4 }, String(number)),
-      svg("text", { class: "times", x: 5, y: -5 }),
+      svg("text", { class: "times", "text-anchor": "middle", y: 17 }),
       svg("title", {}, title),
     );
     node.addEventListener("click", () => choose(number));

@@ -10,6 +10,7 @@ import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { memoryRows, row, TIERS } from "./memories.js";
 import { author, partName } from "./plain_words.js";
 import { inWords, sentence } from "./sentences.js";
+import { answerOf } from "./why_answer.js";
 
 /** The recalled memories, and the parts of a prompt, that are shown; the others are folded. */
 const SHOWN = 5;
@@ -82,6 +83,7 @@ export class Why {
     );
     fill(
       this.view,
+      answerOf(why),
       turns(nth),
       el(
         "ol",
@@ -93,7 +95,11 @@ export class Why {
         ),
         step("What set it off", cause(why)),
         why.plan
-          ? step("The plan it belongs to", el("ul", { class: "pins" }, plan(why.plan)), unshown(why))
+          ? step(
+              "The plan it belongs to",
+              el("ul", { class: "pins" }, plan(why.plan)),
+              unshown(why),
+            )
           : null,
         why.grounds.length
           ? step("Lines of the prompt that have its words", groundRows(why.grounds))

@@ -1,0 +1,45 @@
+"""Which lines about typed words mean them, and which do not, as somebody says who read them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from keepsake.tracing.typed.strands import Strand
+
+type Line = tuple[str, int]
+"""The key of an agent, and the number of its memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineChoice:
+    """Lines that were chosen by hand, or by a model that read them.
+
+    Attributes:
+        meant: These are about what was typed, whatever words they have.
+        other: These are about something else.
+    """
+
+    meant: Collection[Line] = ()
+    other: Collection[Line] = ()
+
+    def of(self, about: Sequence[Strand]) -> Sequence[Strand]:
+        """Return strands as they were chosen; the others stay as they are."""
+        if not self.meant and not self.other:
+            return about
+        return [self._chosen(each) for each in about]
+
+    def _chosen(self, strand: Strand) -> Strand:
+        if _has(strand, self.other):
+            return replace(strand, likely=False, refused=True)
+        return replace(strand, likely=True) if _has(strand, self.meant) else strand
+
+
+AS_FOUND = LineChoice()
+
+
+def _has(strand: Strand, lines: Iterable[Line]) -> bool:
+    """Whether a strand has one of some lines: it may have more lines than when it was chosen."""
+    return any(
+        number == each.number for key, number in lines for each in strand.memories.get(key, ())
+    )

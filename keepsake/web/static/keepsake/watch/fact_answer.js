@@ -1,0 +1,124 @@
+/* The first sentence of "Where did it go?": who knows it, from whom, how and when. */
+
+import { byId, count, el, fill, many, sameDay, tick } from "./dom.js";
+import { began, chosen, doubtful, page, searched, several, spellAt, typed } from "./fact_state.js";
+import { Way } from "./kinds.js";
+import { inWords } from "./sentences.js";
+
+/** The most agents of whom the sentence says from whom; and the most that it names besides. */
+const TOLD = 8;
+const NAMED = 12;
+
+/** How somebody came to know it first: from Anneke, aloud. */
+export function fromWhom(knower) {
+  const { agent, way, source } = knower;
+  if (way === Way.SAID)
+    return began(knower) ? "said it first" : `said it, and nobody is known to have told ${agent}`;
+  if (way === Way.SAW || !source) return "saw it";
+  if (way === Way.OVERHEARD) return `overheard ${source}`;
+  return `from ${source}, ${way === Way.WHISPERED ? "in private" : "aloud"}`;
+}
+
+/** The answer as it was at a time, in seconds; `now`: whether that is the present time. */
+export function answer(until, now) {
+  const { fact, agents } = page;
+  const had = fact.knowers.filter((each) => spellAt(each, until));
+  const sure = had.filter((each) => !doubtful(each));
+  const rest = had.filter(doubtful);
+  const when = now ? "" : `By ${tick(new Date(until * 1000).toISOString(), true)}, `;
+  const what = typed() ? `“${fact.words}”` : "it";
+  const unsure = several() && !chosen() && fact.strands.some((one) => one.likely && !one.written);
+  const verb = typed()
+    ? `${now ? (sure.length === 1 ? "has" : "have") : "had"} heard ${unsure ? "lines that may be of" : "of"}`
+    : now
+      ? `know${sure.length === 1 ? "s" : ""}`
+      : "knew";
+  if (!fact.tellings.length && typed())
+    return fact.strands.length
+      ? `Nobody said these words together: ${many(fact.strands.length, "line")} may mean them.`
+      : "Nobody said these words.";
+  if (!had.length && now && !fact.noted.length && !fact.echoes.length) return "";
+  const none = when ? "none of the " : "None of the ";
+  const number = `${sure.length ? `${count(sure.length)} of ` : none}${count(agents.length)}`;
+  const of = agents.length === 1 ? "agent" : "agents";
+  const perhaps = rest.length ? ` Perhaps ${names(rest)} too: see their lines.` : "";
+  return `${when}${number} ${of} ${verb} ${what}${sure.length ? `${day(sure)}: ${each(sure)}` : ""}.${perhaps}`;
+}
+
+/** Of each from whom; of more than a few, of who had it from one person together. */
+function each(knowers) {
+  const hours = oneDay(knowers);
+  const told = knowers
+    .slice(0, TOLD)
+    .map((one) => `${one.agent} ${fromWhom(one)} (${tick(one.first.time, !hours)})`);
+  const others = knowers.slice(TOLD);
+  return [...told, others.length ? `and ${names(others)}` : null].filter(Boolean).join("; ");
+}
+
+const oneDay = (knowers) => sameDay(knowers[0].first.time, knowers.at(-1).first.time);
+
+/** The day, if it was one and is not today. */
+function day(knowers) {
+  const { time } = knowers[0].first;
+  if (!oneDay(knowers) || sameDay(time, Date.now())) return "";
+  return `, on ${tick(time, true).replace(/ \S+$/, "")}`;
+}
+
+function names(knowers) {
+  const named = knowers.slice(0, NAMED).map(({ agent }) => agent);
+  const rest = knowers.length - named.length;
+  return inWords(rest ? [...named, `${count(rest)} more`] : named);
+}
+
+/** Say who is not known to have it, and that nobody is if nobody is. */
+export function drawUnknowing() {
+  const { fact, agents } = page;
+  const known = new Set([...fact.knowers, ...fact.echoes, ...fact.noted].map(({ id }) => id));
+  const others = agents.filter(({ id }) => !known.has(id));
+  if (!fact.tellings.length && typed()) {
+    fill(byId("ignorant"), search());
+    return;
+  }
+  fill(byId("ignorant"), known.size && others.length ? unknowing(others) : "");
+}
+
+/** Words that were typed were looked for as such, and in no others. */
+function unknowing(others) {
+  const all = inWords(others.map(({ name }) => name));
+  if (!typed()) return `It has not reached ${all}, as far as the archives say.`;
+  return [
+    `Not found with ${all}, who may have it in other words. `,
+    others.map(({ id, name }) => inOther(id, name)),
+    search(),
+  ];
+}
+
+/** A line that somebody heard and that has a part of the words. */
+function inOther(id, name) {
+  const heard = ({ likely, refused, knowers }) =>
+    !likely && !refused && knowers.some((one) => one.id === id);
+  const strand = page.fact.strands.find(heard);
+  if (!strand) return null;
+  const { n } = strand.knowers.find((one) => one.id === id);
+  return [
+    el("bdi", {}, name),
+    " perhaps in: ",
+    el("a", { href: `/agents/${id}/#memory/${n}`, dir: "auto" }, strand.text),
+    " ",
+  ];
+}
+
+function search() {
+  return [el("a", { href: searched() }, "Search for memories near in meaning"), "."];
+}
+
+/** How often it was told until a time, and who had lost it. */
+export function account(until) {
+  const { fact } = page;
+  const told = fact.tellings.filter(({ at }) => at <= until).length;
+  const lost = fact.knowers.filter((each) => {
+    const spell = spellAt(each, until);
+    return spell?.standing === "lost" && !each.noted.length;
+  });
+  return { told, lost: lost.length };
+}
