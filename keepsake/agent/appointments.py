@@ -234,8 +234,8 @@ class Appointments:
 
         It waits if a plan says that it will meet them here when they come. It has kept an
         appointment with the agents who have a plan for the same time and place, and the player whom
-        it was to meet there. An errand that it has run there is none. It costs no call: the ordinary day only waits, until they part or for
-        :data:`STAY`.
+        it was to meet there. An errand that it has run there is none. It costs no call: the
+        ordinary day only waits, until they part or for :data:`STAY`.
         """
         if self._waits_here():
             return True
