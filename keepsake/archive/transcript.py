@@ -50,6 +50,20 @@ def heading(memory: Memory) -> str:
     return _heading(memory.time, memory.place)
 
 
+def heading_after(memory: Memory, before: Memory | None) -> str:
+    """Return the heading of a memory behind another one: what has changed; empty for nothing.
+
+    In another place of the same evening that is the place: ``[The Quay]``.
+    """
+    now = heading(memory)
+    if before is None:
+        return now
+    if now == heading(before):
+        return ""
+    moved = memory.place and day_and_time(memory.time) == day_and_time(before.time)
+    return f"[{for_prompt(memory.place)}]" if moved else now
+
+
 @lru_cache(maxsize=16_384)  # the windows of a hundred agents, reused in each prompt
 def _heading(moment: datetime, place: str) -> str:
     return f"[{day_and_time(moment)}{f', {for_prompt(place)}' if place else ''}]"

@@ -20,7 +20,7 @@ from keepsake.archive.message_types import MessageType
 from keepsake.archive.old_lines import what_of
 from keepsake.archive.privacy import is_private, is_redacted
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.archive.transcript import DAYTIMES, heading
+from keepsake.archive.transcript import DAYTIMES, heading_after
 from keepsake.happening import (
     ME,
     KnownVerb,
@@ -86,7 +86,6 @@ def turns_of(
         Turns in order. The first has the role ``user``; roles alternate.
     """
     turns: list[ChatTurn] = []
-    shown = ""
     before = None
     asker: Person | None = None
     views = _Views()
@@ -96,11 +95,10 @@ def turns_of(
             _tell(turns, facts.popleft(), views)
         hidden = _hidden_whisper(memory)
         own = memory.kind is MemoryKind.ACT and not hidden
-        when = heading(memory)
         if _is_left_out(memory, own=own):
             continue
         passed = _passed(before, memory, later)
-        if when != shown:
+        if when := heading_after(memory, before):
             passed.append(when)
         if passed or not own:
             _turn(turns, USER).lines.extend(passed)
@@ -113,7 +111,6 @@ def turns_of(
             lines[-1] = f"{lines[-1]} {line}"  # the first sentence was spoken ahead
         elif not (hidden and lines[-1:] == [hidden]):
             lines.append(line)
-        shown = when
         before = memory
     for fact in facts:
         _tell(turns, fact, views)

@@ -107,7 +107,7 @@ class TestAnswers(TalkWorld):
         (sent,) = self.ask("Good day.", reply + recital)
         assert "Here: Tom, Char2, Ann." in sent[-1]["content"]
         assert "> talk <name> = <words>; " in sent[0]["content"]
-        assert "You can also examine: hearth, fire, hook." in sent[-1]["content"]
+        assert "You can also examine what the description names." in sent[-1]["content"]
         said = [line for line in heard if line.startswith("Mira")]
         assert said == ['Mira says to Tom, "Good day, Tom."', 'Mira says to you, "And to you."']
 

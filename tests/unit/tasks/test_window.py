@@ -137,6 +137,21 @@ class TestTime:
             "[Thursday 26 November 2026, night, The Kettle]",
         ]
 
+    def test_another_place_of_the_same_evening_is_told_without_the_date(self):
+        def said(hour: int, number: int, place: str) -> Memory:
+            time = START.replace(hour=hour)
+            return Memory(number, time, says(TOM, f"{number}."), place)
+
+        quay = said(18, 2, "The Quay")
+        memories = [said(18, 1, "The Inn"), quay, replace(quay, number=3), said(23, 4, "The Quay")]
+        (turn,) = turns_of([*memories, said(23, 5, "The Inn")])
+        assert [each for each in turn.lines if each[0] == "["] == [
+            "[Thursday 26 November 2026, evening, The Inn]",
+            "[The Quay]",
+            "[Thursday 26 November 2026, night, The Quay]",
+            "[The Inn]",
+        ]
+
     def test_a_clock_that_was_set_back_is_told_too(self):
         def said(minute: int, number: int) -> Memory:
             return Memory(number, START.replace(minute=minute), says(TOM, f"{number}."), "The Inn")
