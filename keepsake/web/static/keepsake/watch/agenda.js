@@ -58,11 +58,12 @@ export function account({ plans, ended, promises }, name, now = Date.now()) {
     const number = ended.filter((each) => each.state === state).length;
     return number ? `${count(number)} ${MARKS[state]}` : null;
   });
+  const all = plans.length > 1 ? "all" : "it is";
+  const which = tomorrows === plans.length ? all : count(tomorrows);
+  const last = ended.length === 1 ? "The last one was" : `Of the last ${count(ended.length)} that have ended:`;
   return [
-    el("b", {}, `${name} has ${open}${tomorrows ? `, ${count(tomorrows)} for tomorrow` : ""}${promised}.`),
-    ended.length
-      ? ` Of the last ${count(ended.length)} that have ended: ${ways.filter(Boolean).join(", ")}.`
-      : "",
+    el("b", {}, `${name} has ${open}${tomorrows ? `, ${which} for tomorrow` : ""}${promised}.`),
+    ended.length ? ` ${last} ${ended.length === 1 ? MARKS[ended[0].state] : ways.filter(Boolean).join(", ")}.` : "",
   ];
 }
 
