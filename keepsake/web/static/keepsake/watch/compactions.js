@@ -449,7 +449,12 @@ function sorted(found, row) {
   return [
     first && rows(once(first[0]), row),
     rest.map(([some, title]) =>
-      el("details", {}, el("summary", {}, `${title}: ${count(some.length)}`), rows(once(some), row)),
+      el(
+        "details",
+        {},
+        el("summary", {}, `${title}: ${count(some.length)}`),
+        rows(once(some), row),
+      ),
     ),
     passingFold(once(of("passing")).map(row), of("passing").length),
   ];
