@@ -262,3 +262,15 @@ def test_a_builder_edits_a_summary_and_a_profile(page: Page) -> None:
     expect(page.locator(".profile")).to_contain_text("You whistle.")
     page.get_by_text("Former profiles (1)").click()
     expect(page.locator("#panel-notes details ol")).to_contain_text(before[:40])
+
+
+def test_on_a_phone_the_head_and_the_ways_of_an_agent_are_whole(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_mira(page, "why")
+    when = page.locator("#state .act time").bounding_box()
+    assert when is not None
+    assert when["x"] + when["width"] <= 390  # long words before it are cut
+    for name in ("What Mira will do", "What the last compaction lost"):
+        expect(page.get_by_role("link", name=name)).to_be_visible()
+    boxes = [each.bounding_box() for each in page.locator(".turns > *").all()]
+    assert len({box and round((box["y"] + box["height"] / 2) / 8) for box in boxes}) == 1

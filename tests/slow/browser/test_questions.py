@@ -163,6 +163,21 @@ def test_all_questions_are_on_the_first_screen(start: Page, width: int, height: 
         assert box["x"] + box["width"] <= width
 
 
+def test_on_a_phone_the_time_of_a_compaction_is_not_cut(start: Page) -> None:
+    start.set_viewport_size({"width": 390, "height": 844})
+    picker = start.get_by_role("form", name="What the last compaction lost").get_by_label("Agent")
+    room = picker.evaluate("""(picker) => {
+        const words = document.createElement("span");
+        words.textContent = picker.querySelector("option:nth-child(3)").textContent;
+        words.style.font = getComputedStyle(picker).font;
+        picker.after(words);
+        const room = picker.clientWidth - words.getBoundingClientRect().width;
+        words.remove();
+        return room;
+    }""")
+    assert room >= 20  # for the arrow
+
+
 def test_her_own_page_asks_about_her(page: Page, world: WatchedWorld) -> None:
     open_mira(page)
     panel = page.locator("#questions")

@@ -53,17 +53,24 @@ function groupOf({ at, state, waits_for: waits }, now) {
 export function account({ plans, ended, promises }, name, now = Date.now()) {
   const tomorrows = plans.filter((each) => groupOf(each, now) === TOMORROW).length;
   const open = plans.length ? many(plans.length, "open plan") : "no open plan";
-  const promised = promises.length ? ` and ${many(promises.length, "promise")} for no certain time` : "";
+  const promised = promises.length
+    ? ` and ${many(promises.length, "promise")} for no certain time`
+    : "";
+  const which = tomorrows === plans.length ? (tomorrows > 1 ? "all" : "it is") : count(tomorrows);
+  return [
+    el("b", {}, `${name} has ${open}${tomorrows ? `, ${which} for tomorrow` : ""}${promised}.`),
+    ends(ended),
+  ];
+}
+
+/** How the last plans ended, in a sentence; empty if none has. */
+function ends(ended) {
+  if (ended.length < 2) return ended.map(({ state }) => ` The last one was ${MARKS[state]}.`);
   const ways = ENDS.map((state) => {
     const number = ended.filter((each) => each.state === state).length;
     return number ? `${count(number)} ${MARKS[state]}` : null;
   });
-  return [
-    el("b", {}, `${name} has ${open}${tomorrows ? `, ${count(tomorrows)} for tomorrow` : ""}${promised}.`),
-    ended.length
-      ? ` Of the last ${count(ended.length)} that have ended: ${ways.filter(Boolean).join(", ")}.`
-      : "",
-  ];
+  return ` Of the last ${count(ended.length)} that have ended: ${ways.filter(Boolean).join(", ")}.`;
 }
 
 /** The lists of what an agent will do.
@@ -71,7 +78,10 @@ export function account({ plans, ended, promises }, name, now = Date.now()) {
  * `plans`: those that have not ended. `promises`: without a time. `said`: its own words about tomorrow, and
  * `said_today`: its older ones about today. `usual`: its hours of tomorrow in words; empty if they are not known.
  */
-export function agenda({ plans, promises, said, said_today: before = [], usual = "" }, now = Date.now()) {
+export function agenda(
+  { plans, promises, said, said_today: before = [], usual = "" },
+  now = Date.now(),
+) {
   const inTime = plans.toSorted((a, b) => Date.parse(a.at ?? 0) - Date.parse(b.at ?? 0));
   return GROUPS.map((title) => {
     const rows = inTime.filter((each) => groupOf(each, now) === title).map((each) => row(each, now));
@@ -79,7 +89,11 @@ export function agenda({ plans, promises, said, said_today: before = [], usual =
     if (title === TOMORROW) return tomorrow(rows, said, usual, now);
     const told = title === TODAY ? before : [];
     if (!rows.length && !told.length) return null;
-    return [el("h3", {}, title), rows.length ? list(title, rows) : null, saidAbout("today", told, rows)];
+    return [
+      el("h3", {}, title),
+      rows.length ? list(title, rows) : null,
+      saidAbout("today", told, rows),
+    ];
   });
 }
 
@@ -145,7 +159,12 @@ export function endedPlans(plans, now = Date.now()) {
     el("h3", {}, ENDED, el("small", {}, " the last first")),
     list(ENDED, rows.slice(0, SHOWN)),
     rest.length
-      ? el("details", {}, el("summary", {}, `${count(rest.length)} more`), list("Earlier plans", rest))
+      ? el(
+          "details",
+          {},
+          el("summary", {}, `${count(rest.length)} more`),
+          list("Earlier plans", rest),
+        )
       : null,
   ];
 }

@@ -83,8 +83,8 @@ export function bar(part, whole, words, limit = false) {
 
 /** The tokens of the agent's last prompt, of those that a prompt may have now; `before`, `after`: words about them. */
 export function tokensBar({ used, budget }, before = "", after = "") {
-  const most = `A prompt may have ${many(budget, "token")} now: the agents' model and the settings decide it`;
-  if (!used) return el("span", { class: "dim", title: most }, `no ${before || "prompt "}since the start`);
+  const title = `A prompt may have ${many(budget, "token")} now, by the agents' model and the settings`;
+  if (!used) return el("span", { class: "dim", title }, "no prompt since the start");
   return bar(used, budget, `${before}${count(used)} / ${count(budget)}${after}`, true);
 }
 

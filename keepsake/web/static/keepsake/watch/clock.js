@@ -103,6 +103,7 @@ const DATED = /^(\d{4})-(\d\d)-(\d\d) (\d\d:\d\d)/;
 export function byTheClock(line) {
   return line.replace(DATED, (_, year, month, date, hour) => {
     const day = new Date(Date.UTC(year, month - 1, date));
-    return `${day.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" })}, ${hour}`;
+    const format = { day: "numeric", month: "short", timeZone: "UTC" };
+    return `${day.toLocaleDateString("en-GB", format)}, ${hour}`;
   });
 }

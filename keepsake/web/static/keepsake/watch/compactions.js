@@ -287,8 +287,10 @@ async function compare(id, made, account, steps) {
       fill(lost, groups(found[of], found.named, noun, row));
     fill(
       account,
-      steps.map(({ of, noun }, i) => [
-        el(i ? "span" : "b", {}, lostOf(found[of], found.named, noun)),
+      steps.map(({ of, noun, node }, i) => [
+        i
+          ? wayTo(node, lostOf(found[of], found.named, noun))
+          : el("b", {}, lostOf(found[of], found.named, noun)),
         sortsOf(found[of].filter(isGone)),
         keptOf(found[of], found.named),
       ]),
@@ -348,6 +350,15 @@ function lostOf(found, named, noun) {
     ? `, and ${many(hidden, "private one")} no summary has: only recall ${them} back`
     : "";
   return `${number} of ${many(found.length, ...noun)} ${are} ${title}${apart}. `;
+}
+
+/** Words that lead to a step further down. */
+function wayTo(node, words) {
+  const go = (event) => {
+    event.preventDefault();
+    node.scrollIntoView({ block: "start" });
+  };
+  return [el("a", { href: "#compactions", on: { click: go } }, words.trim()), " "];
 }
 
 function isWhispered({ kept }) {
@@ -438,7 +449,12 @@ function sorted(found, row) {
   return [
     first && rows(once(first[0]), row),
     rest.map(([some, title]) =>
-      el("details", {}, el("summary", {}, `${title}: ${count(some.length)}`), rows(once(some), row)),
+      el(
+        "details",
+        {},
+        el("summary", {}, `${title}: ${count(some.length)}`),
+        rows(once(some), row),
+      ),
     ),
     passingFold(once(of("passing")).map(row), of("passing").length),
   ];

@@ -51,9 +51,11 @@ export function usualHours({ usual, dates }) {
   const parts = (dates[1]?.parts ?? []).filter(({ plan }) => !plan);
   const hours = parts.map(({ since, place: where, whom, does: deeds }) => {
     const there = [where && `at ${where}`, whom && `with ${whom}`].filter(Boolean);
-    return [clock(since), ...(there.length ? there : deeds.slice(0, 1))].join(" ");
+    return [clock(since), (there.length ? there : deeds.slice(0, 1)).join(" ")];
   });
-  return hours.join(", ") || usual.replace(/\.$/, "");
+  // Where it stays, it may do several things.
+  const moves = hours.filter(([, there], i) => there !== hours[i - 1]?.[1]);
+  return moves.map((each) => each.join(" ")).join(", ") || usual.replace(/\.$/, "");
 }
 
 /** Of hours before what is next that the game says nothing about; null if there are none. */

@@ -1,6 +1,6 @@
 /* What one agent knows of a person, on a page of its own: what tells most stands first, without the questions. */
 
-import { count, el, time, whereLink } from "./dom.js";
+import { count, el, many, time, whereLink } from "./dom.js";
 import { folded, kept, mentions, met, newestFirst, others, ownWords } from "./person_card.js";
 import { inWords } from "./sentences.js";
 
@@ -16,7 +16,12 @@ export function knownCard(known, name) {
   return el(
     "li",
     { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
-    el("p", {}, el("b", {}, met(known, name)), lines.length ? ` ${ORDER}` : ""),
+    el(
+      "p",
+      {},
+      el("b", {}, met(known, name), heardOf(lines, known, name)),
+      lines.length ? ` ${ORDER}` : "",
+    ),
     thinks.length || known.notes.length || known.promises.length || known.plans.length
       ? part(
           thinks.length ? el("h4", {}, `What ${known.agent} thinks of ${name}`) : null,
@@ -50,6 +55,22 @@ export function knownCard(known, name) {
   );
 }
 
+/** How much it was told, in a sentence; empty for nothing. */
+function heardOf(lines, { agent }, name) {
+  const told = lines.filter(tells);
+  const hidden = told.filter((each) => each.private).length;
+  const ways = [
+    hidden ? `${many(hidden, "thing")} in private` : null,
+    told.length > hidden ? `${many(told.length - hidden, "thing")} openly` : null,
+  ].filter(Boolean);
+  return ways.length ? ` ${name} told ${agent} ${ways.join(" and ")}.` : "";
+}
+
+/** Whether a line tells something; else it only asks, or asks for something to be done. */
+function tells({ told: part, errand }) {
+  return Boolean(part) && !errand;
+}
+
 /** A column; none if there is nothing in it. */
 function part(...children) {
   const column = el("div", {}, children);
@@ -58,9 +79,7 @@ function part(...children) {
 
 /** Lines of the person that tell something, what tells most first; the others, errands and questions are folded. */
 function told(title, lines, most, known, name) {
-  const telling = lines
-    .filter((each) => each.told && !each.errand)
-    .toSorted((a, b) => b.weight - a.weight);
+  const telling = lines.filter(tells).toSorted((a, b) => b.weight - a.weight);
   const best = telling.slice(0, most);
   const rows = (some) => some.map((each) => row(each, known, name));
   const rest = newestFirst(telling.slice(most));

@@ -89,9 +89,10 @@ function knownBy({ id }, agents) {
     el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent),
   ];
   const met = agents.filter((each) => each.first_met).length;
+  const some = met < agents.length ? `, ${count(met)} of whom met them` : "";
   return [
     what,
-    `${many(agents.length, "agent knows", "agents know")} of them${met < agents.length ? `, ${count(met)} of whom met them` : ""}: `,
+    `${many(agents.length, "agent knows", "agents know")} of them${some}: `,
     agents.map(card),
     ".",
   ];

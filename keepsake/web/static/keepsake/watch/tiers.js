@@ -105,7 +105,12 @@ function meant({ plans, promises }) {
   if (!plans.length && !promises.length)
     return [el("h4", {}, "It meant to"), el("p", { class: "dim" }, "No plan or promise was open.")];
   const rows = [
-    ...plans.map(({ line, private: hidden, state }) => [byTheClock(line), hidden, state === PlanState.DOING, 0]),
+    ...plans.map(({ line, private: hidden, state }) => [
+      byTheClock(line),
+      hidden,
+      state === PlanState.DOING,
+      0,
+    ]),
     ...promises.map(({ line, private: hidden, memory }) => [line, hidden, false, memory]),
   ];
   return [
@@ -157,7 +162,9 @@ function newest(id, { number, window_first: first, window }) {
 /** What was recalled for the newest act of then, which is not in its window; empty for nothing. */
 function recalledThen(id, { window }) {
   const place = el("div", {});
-  const act = window.findLast(({ kind, form }) => kind === MemoryKind.ACT && form === HappeningKind.SPEECH);
+  const act = window.findLast(
+    ({ kind, form }) => kind === MemoryKind.ACT && form === HappeningKind.SPEECH,
+  );
   if (!act) return place;
   get(`agents/${id}/why`, { memory: act.number })
     .then(({ recalled }) => {
