@@ -131,13 +131,14 @@ def start(
 ) -> None:
     """Start the world in the background and wait until a login works."""
     here = _village("start")
-    fetches = models.before_start(here, model)
+    announcement = models.before_start(here, model)
     if foreground:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     new = worlds.start(here, say, new_vault=new_vault)
     out.print("Keepsake runs." if new else "Keepsake already runs.")
-    if fetches:
+    if announcement:
         fetching.begin(here, model)
+        out.print(announcement, markup=False, soft_wrap=True)
     here = processes.running_places(here)
     for what, where in worlds.addresses(here).items():
         out.print(f"  {what:<11} {where}", markup=False)

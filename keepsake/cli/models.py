@@ -11,11 +11,12 @@ from rich.markup import escape
 
 from keepsake.books.files import RecordStore
 from keepsake.cli.output import out, plain_table
-from keepsake.errors import ModelMissing
+from keepsake.errors import KeepsakeError, ModelMissing
 from keepsake.markdown_config import with_settings
 from keepsake.models import catalogue, fetching
 from keepsake.models.catalogue import Catalogue, CatalogueModel
 from keepsake.models.detection import detected_profiles
+from keepsake.models.embedded import require_gguf
 from keepsake.models.profiles import (
     AGENT,
     AUTO,
@@ -106,20 +107,33 @@ def _size(model: CatalogueModel) -> str:
     return f"{model.size / 1e6:,.0f} MB"
 
 
-def before_start(here: Places, model: str) -> bool:
-    """Print which model the agents have; return whether a better one should be fetched.
+def before_start(here: Places, model: str) -> str:
+    """Print which model the agents have, and what is wrong with it.
 
     Args:
         model: The command line's value: a name of ``models.md``, ``none``, or empty.
+
+    Returns:
+        The line to print when a better model is fetched; empty if none should be.
     """
     profiles = detected_profiles(here, _file(here, "llm.md"))
     out.print(f"The agents' model: {profiles.agent_model_line}", markup=False, soft_wrap=True)
+    if problem := profiles.problem or _missing_file(here, profiles.get(AGENT)):
+        out.print(f"It cannot be used as it is set: {problem}", markup=False, soft_wrap=True)
     if model == NO_MODEL or not profiles.detects or profiles.found != NOTHING_FOUND:
-        return False
+        return ""
     found = fetching.models_to_fetch(_file(here, "models.md"), model)
-    if found:
-        out.print(_announcement(found), markup=False, soft_wrap=True)
-    return bool(found)
+    return _announcement(found) if found else ""
+
+
+def _missing_file(here: Places, profile: ModelProfile) -> KeepsakeError | None:
+    """Return what is wrong with the file of an embedded model; None if nothing is."""
+    if profile.provider == EMBEDDED:
+        try:
+            require_gguf(here.models / profile.model_file)
+        except ModelMissing as error:
+            return error
+    return None
 
 
 def _announcement(found: Mapping[str, CatalogueModel]) -> str:

@@ -159,6 +159,7 @@ class TalkAnswering:
             prompt.instructions,
             prompt.said,
             asked=prompt.asked,
+            foreign=prompt.foreign,
             secrets=secret_lines(agent.persona),
             last_try=last,
         )

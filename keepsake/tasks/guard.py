@@ -47,6 +47,7 @@ class SpeechGuard:
         instructions: The part of the prompt that says how to answer.
         said: The newest lines of the character before this answer, which it may not repeat.
         asked: What the answer answers; empty if it answers nothing.
+        foreign: Words of others that the answer may not say as if they were its own.
         secrets: Sentences that the character may not give away word for word. Its own words about
             them are its own business: some personas say to whom they may be told.
         last_try: Whether a refusal leaves the asker without words. Then a line may be repeated
@@ -59,6 +60,7 @@ class SpeechGuard:
         said: Sequence[OwnLine] = (),
         *,
         asked: str = "",
+        foreign: Sequence[str] = (),
         secrets: Sequence[str] = (),
         last_try: bool = False,
     ) -> None:
@@ -66,6 +68,7 @@ class SpeechGuard:
         self._said = [(bare(line.words), bare(line.answered)) for line in said]
         self._last_words = {(bare(line.words), line.to) for line in said if line.is_last_word}
         self._asked = bare(asked)
+        self._foreign = [*map(bare, foreign)]
         self._secrets = [each for each in map(bare, secrets) if len(each) >= SHORTEST_SECRET]
         self._last_try = last_try
         self._own = Counter[str]()  # the lines of this answer
@@ -88,6 +91,8 @@ class SpeechGuard:
             return SpeechFault.JUST_SAID
         if len(said) > SHORT_LINE and self._is_repetition(said):
             return SpeechFault.REPEATED
+        if len(said) > SHORT_LINE and any(said in each for each in self._foreign):
+            return SpeechFault.NOT_OWN
         if recites(said, self._instructions):
             return SpeechFault.RECITED
         self._own[said] += 1

@@ -130,6 +130,8 @@ class TestArguments(Building, AgentsWorld):
         assert "has no switches" in self.type("@memory-status/all mira")
         assert self.mira.db.profile == profile
         assert profile in self.type("@agent mira = You are Mira, a smith."), "to be copied back"
+        self.mira.attributes.remove("profile")
+        assert "The old one" not in self.type("@agent mira = You are Mira."), "there was none"
 
 
 class TestPlayersAreKeptOut(AgentsWorld):

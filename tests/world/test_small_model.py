@@ -48,6 +48,25 @@ class TestRules(TalkWorld):
         assert self.acts()[-1] == "say There is."
         assert not any("far away" in line for line in self.heard)
 
+    def test_a_small_model_does_not_say_the_words_that_it_answers_as_its_own(self):
+        words = "I play the fiddle, and my goat is called Pim."
+        self.mind.thinker.answered(identity_of(self.char1))
+        self.ask(words, f" {words}", " A fiddler!")
+        assert self.acts() == ["say A fiddler!"]
+        self.ask("What did I say of my goat?", " My goat is called Pim, you said.")
+        assert self.acts()[-1] == "say My goat is called Pim, you said."
+
+    def test_a_small_model_greets_nobody_with_a_line_of_somebody_else(self):
+        line = "Come in, you are letting the weather in. I'm Joss."
+        self.char2.execute_cmd(f"talk Tom {line}")
+        self.pass_time(6)
+        self.char1.move_to(self.add_room("The Quay"))
+        self.pass_time(700)
+        self.replies = [f" {line}", " Good day, Tom."]
+        self.char1.move_to(self.room1)
+        self.pass_time(20)
+        assert self.acts() == ["say Good day, Tom."]
+
     def test_who_read_that_there_is_no_model_is_told_once_when_there_is_one(self):
         ann = self.capture(self.add_player(2, "Ann"))
         lifecycle.at_model_ready.append(tell_of_model)

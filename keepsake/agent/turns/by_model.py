@@ -200,6 +200,7 @@ class _Request:
             prompt.instructions,
             prompt.said,
             asked=prompt.asked,
+            foreign=prompt.foreign,
             secrets=secret_lines(str(turn.agent.db.profile or "")),
             last_try=attempt.number == TRIES,
         )

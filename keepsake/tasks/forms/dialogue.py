@@ -62,6 +62,17 @@ def talk_of(scene: Scene) -> list[Memory]:
     return shown[::-1]
 
 
+def foreign_words(scene: Scene) -> tuple[str, ...]:
+    """Return the words of others that are no answer: those that are answered, or else all.
+
+    A small model that does not know what to say copies a line, also one that says who somebody
+    else is. To a question the words of another one may be the right answer.
+    """
+    heard = [each for each in scene.window if each.heard is not None]
+    asked = [each for each in heard if each.number in scene.answers]
+    return tuple(each.heard.words for each in asked or heard if each.heard is not None)
+
+
 def nearest_sentence(text: str, words: str) -> str:
     """Return the sentence of a text that shares the most words with others; else the first."""
     about = telling(words)
@@ -158,5 +169,6 @@ class DialogueForm(PromptForm):
             instructions=instructions,
             said=self.said(scene),
             asked=self.asked(scene),
+            foreign=foreign_words(scene),
             others=OtherVoices.of_scene(scene),
         )

@@ -92,6 +92,7 @@ class Prompt:
         instructions: The part that the answer must not recite.
         said: The character's newest lines, which the answer may not repeat.
         asked: What the answer answers; empty for nothing.
+        foreign: Words of others that the answer may not say as if they were its own.
         others: Those whose lines the answer may not hold.
         stated: The facts that stand in its conversation; None if the form has none.
         needed: The tokens that it would have with the whole window, if the form has left out lines
@@ -105,6 +106,7 @@ class Prompt:
     instructions: str = ""
     said: tuple[OwnLine, ...] = ()
     asked: str = ""
+    foreign: tuple[str, ...] = ()
     others: OtherVoices = NOBODY_ELSE
     stated: Stated | None = None
     needed: int = 0

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import pytest
 
 from keepsake.cli import models
 from keepsake.models import fetching
-from keepsake.models.profiles import NOTHING_FOUND, load
+from keepsake.models.profiles import Profiles, load
 from keepsake.paths import REPOSITORY, prepare
 from tests.fakes.hub import FakeHub
 from tests.slow.cli.conftest import Copy
@@ -70,15 +69,35 @@ def test_a_model_is_chosen_and_left_to_auto_again(tiny: Copy):
 
 
 def test_a_start_names_each_model_that_may_be_fetched_and_from_where(
-    copy: Copy, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    copy: Copy, monkeypatch: pytest.MonkeyPatch
 ):
-    nothing = SimpleNamespace(agent_model_line="none", detects=True, found=NOTHING_FOUND)
+    nothing = Profiles(copy.here.config / "llm.md")
+    nothing.detects = True
     monkeypatch.setattr(models, "detected_profiles", lambda *_: nothing)
-    assert models.before_start(copy.here, "")
-    shown = " ".join(capsys.readouterr().out.split())
+    shown = models.before_start(copy.here, "")
     found = fetching.models_to_fetch(SHIPPED_FILE)
     assert len(found) == 2
     for source, model in found.items():
         assert f"{model.name} (" in shown
         assert f"from the {source}" in shown
     assert ", or if that fails " in shown
+
+
+@pytest.mark.parametrize(
+    ("provider", "said"),
+    [
+        ("olama", "line 3: provider: "),
+        ("embedded\n**model_file**: gone.gguf", "gone.gguf cannot be read"),
+    ],
+)
+def test_a_start_says_what_is_wrong_with_the_model_of_the_settings(
+    copy: Copy, capsys: pytest.CaptureFixture[str], provider: str, said: str
+):
+    prepare(copy.here)
+    (copy.here.config / "llm.md").write_text(
+        f"## agent\n\n**provider**: {provider}\n\n## summarizer\n\n**provider**: none\n"
+    )
+    assert not models.before_start(copy.here, "none")
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "It cannot be used as it is set: " in shown
+    assert said in shown

@@ -205,6 +205,21 @@ def test_a_line_may_be_repeated_if_the_same_is_asked_or_the_model_insists(
 
 
 @pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ("Come in! You're letting the weather in.", SpeechFault.NOT_OWN),
+        ("You're letting the weather in", SpeechFault.NOT_OWN),
+        ("Come in, Tom.", ""),
+        ("Come in!", ""),
+        ("Come in! You're letting the weather in, Tom, and I am cold.", ""),
+    ],
+)
+def test_a_sentence_of_somebody_else_is_refused(words, fault):
+    guard = SpeechGuard(foreign=["Come in! You're letting the weather in. I'm Joss."])
+    assert guard.fault(words) == fault
+
+
+@pytest.mark.parametrize(
     "words",
     [
         "G" * 90,

@@ -129,8 +129,8 @@ class CmdAgent(BuilderCommand):
         if self.rhs is not None:
             agent = self.agent_named(self.lhs)
             before = change_profile(agent, self.rhs)
-            changed = "Profile changed. The next thought uses it. The old one was:"
-            self.page(f"{changed}\n\n{plain(str(before))}")
+            old = f" The old one was:\n\n{plain(str(before))}" if before else ""
+            self.page(f"Profile changed. The next thought uses it.{old}")
         elif self.args.strip():
             self.caller.msg(self._one(self.agent_named(self.args)))
         else:
