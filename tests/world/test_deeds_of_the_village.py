@@ -367,6 +367,26 @@ class TestBuilders(DeedsVillage):
 class TestApples(DeedsVillage):
     """The first deed, in another order."""
 
+    def test_who_only_speaks_of_apples_gets_none(self):
+        self.put(self.ada, "orchard")
+        self.type("talk bram Truus is a cheese that goes with apples!", self.ada)
+        assert not progress(self.ada)
+        assert "comes back with a basket" in self.type("talk bram May I have apples?", self.ada)
+
+    def test_two_who_come_to_the_inn_are_welcomed_in_other_words(self):
+        welcomes = []
+        for each in (self.add_player(7, "Bob"), self.ada):
+            heard = self.capture(each)
+            self.put(each, "kettle")
+            welcomes += [line for line in heard if "Mira says" in line]
+        assert len(welcomes) == 2
+        first, second = (
+            line.replace(who, "") for line, who in zip(welcomes, ("Bob", "Ada"), strict=True)
+        )
+        assert "Bram" in first
+        assert "Bram" in second
+        assert first.partition("says")[2][:40] != second.partition("says")[2][:40]
+
     def test_apples_that_were_given_before_mira_asked_for_them_count(self):
         self.put(self.ada, "orchard")
         assert "comes back with a basket" in self.type("talk bram Are there apples?", self.ada)

@@ -128,11 +128,19 @@ def _remember(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
                 agent.msg((text.replace("{who}", name), {"type": kind}), from_obj=player)
 
 
-def _say(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
-    """Have agents say something, which they remember as their own words."""
+def _say(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
+    """Have agents say something, which they remember as their own words.
+
+    Of several texts, each player who takes the step hears the next one.
+    """
+    has_choice = any(len(texts) > 1 for texts in step.says.values())
+    taken = (
+        [x for x in doers(deed) if step.id in progress(x)[deed.id]["steps"]] if has_choice else ()
+    )
     name = scene.player.key
     to = Person(name, identity_of(scene.player))
-    for person, words in step.says.items():
+    for person, texts in step.says.items():
+        words = texts[(len(taken) - 1) % len(texts)]
         agent = scene.people.get(person)
         if agent is not None and (mind := mind_of(agent)) is not None:
             mind.actor.speak(agent, words.replace("{who}", name), to, event=MessageType.DEED)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
     PlainValidator,
     StrictBool,
@@ -72,6 +73,7 @@ def _texts_about(atlas: Atlas, target: str) -> Iterator[str]:
 
 _ByName = Annotated[Text, AfterValidator(_by_name)]
 _Words = Annotated[tuple[re.Pattern[str], ...], PlainValidator(_patterns)]
+_Sayings = Annotated[tuple[Text, ...], BeforeValidator(listed), Field(min_length=1)]
 _Ends = ids("deed or end")
 _Standing = dict[known("person"), _integer(-10, 10)]
 
@@ -129,7 +131,7 @@ class DeedStep(Entry):
     importance: _integer(1, 10) = 7
     memory: dict[known("person"), _ByName] = Field(default_factory=dict)
     standing: _Standing = Field(default_factory=dict)
-    says: dict[known("person"), Text] = Field(default_factory=dict)
+    says: dict[known("person"), _Sayings] = Field(default_factory=dict)
     change: Annotated[
         dict[known("place, thing or person"), dict[Text, Text]], AfterValidator(_changes)
     ] = Field(default_factory=dict)
