@@ -250,12 +250,12 @@ def merged(path: Path) -> ConfigSection:
 def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
     """Return the text of a file with these settings in section ``name``; the rest stays as it is.
 
-    An existing setting is replaced in its place. New settings, unless empty, go below the section's
-    heading. A missing section is added at the end. With an empty name, headings are ignored.
+    An existing setting is replaced in its place. New settings, unless empty, go below the last one
+    that was replaced, else below the section's heading. A missing section is added at the end. With an empty name, headings are ignored.
     """
     lines = text.splitlines(keepends=True)
     missing = dict(values)
-    place = 0
+    place = beside = 0
     inside = not name
     end = "\r\n" if "\r\n" in text else "\n"
     for number, mark in _marks(text):
@@ -265,8 +265,11 @@ def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
             place = number if inside else place
         elif inside and key in missing:
             lines[number - 1] = f"**{key}**: {missing.pop(key)}".rstrip() + end
+            beside = number
     added = [f"**{key}**: {value}{end}" for key, value in missing.items() if value]
-    if added and not place:
+    if beside:
+        place = beside
+    elif added and not place:
         head = [f"## {name}{end}", end] if name else []
         lines += [end] if lines and not lines[-1].endswith(end) else []
         place = len(lines)

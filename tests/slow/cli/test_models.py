@@ -62,6 +62,8 @@ def test_a_model_is_chosen_and_left_to_auto_again(tiny: Copy):
     profile = load(path)["agent"]
     assert (profile.provider, profile.model_file) == ("embedded", FILE)
     assert profile.form == "auto"
+    beside = f"**provider**: embedded\n**model_file**: {FILE}\n_auto, embedded"
+    assert beside in path.read_text(), "above the sentence that explains both"
     assert "in use" in listed(tiny)["tiny"]
     assert tiny.keepsake("model", "use", "auto").returncode == 0
     assert load(path)["agent"].provider == "auto"
