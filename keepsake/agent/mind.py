@@ -121,11 +121,11 @@ class Mind:
 
     def _open(self) -> None:
         """Read what thoughts need from the disk; in a worker thread."""
+        self.tools.stated = self._kept = read_stated(self.memory.folder)
         with logged(log, "The memory could not be opened", agent=self.memory.name):
-            self.memory.open()
+            if self.memory.open():
+                self.memory.memory.window.leave_out_asides(*self._kept.asides_through)
             self.books.read_for_thoughts()
-        self.tools.stated = read_stated(self.memory.folder)
-        self._kept = self.tools.stated
         self._services.post(self._opened)
 
     def _opened(self) -> None:

@@ -118,6 +118,19 @@ class Window:
             room = load.budget - load.overhead - load.summaries
             return replace(context, shown=self._newest_in(context.shown, room))
 
+    def leave_out_asides(self, through: int, compaction: int) -> None:
+        """Leave out asides up to a memory, as the last prompt before a start did.
+
+        Else the first prompt after it would show them all, and the next one none of them again.
+
+        ``compaction``: The number of the newest compaction when that prompt was made.
+        """
+        with self._lock:
+            context = self._whole()
+            if compaction == context.compaction:
+                self._asides_of = self._tiers.view().state
+                self._asides_through = through
+
     def mask_all_allowed(self) -> None:
         """Mask as many memories as allowed; for moments when the prompt changes anyway."""
         with self._lock:

@@ -72,11 +72,14 @@ class Stated:
         statements: In the order in which they were told.
         seen: The newest memory of the last prompt. What is new stands behind it.
         confided: The private words that the last prompt told, in the order in which they were told.
+        asides_through: The memory up to which the window of the last prompt had no asides, and the
+            number of the newest compaction then; zeros if it had them all.
     """
 
     statements: tuple[Statement, ...] = ()
     seen: int = 0
     confided: tuple[Confided, ...] = ()
+    asides_through: tuple[int, int] = (0, 0)
 
     @property
     def parts(self) -> frozenset[str]:

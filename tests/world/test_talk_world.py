@@ -226,3 +226,18 @@ class TestLookups(TalkWorld):
         self.ask("Give me the crown.", "> give crown to Tom\nThere is none, Tom.")
         assert self.acts() == ["say There is none, Tom."]
         assert any("give" in line and "crown" in line for line in self.lines())
+
+
+class TestStart(TalkWorld):
+    """A prompt after a start begins like the one before it."""
+
+    def test_asides_that_a_prompt_left_out_stay_out_after_a_start(self):
+        self.ask("Good day.", "Good day, Tom.")
+        self.mind.memory.memory.window.leave_out_asides(3, 0)
+        self.ask("A bowl of soup?", "Leeks, Tom.")
+        self.stop_services()
+        self.services = self.start_services()
+        self.addCleanup(lifecycle.stop, reload=True)
+        lifecycle.open_agents(self.services)
+        self.settle(lambda: not self.mind.opening)
+        assert self.mind.memory.memory.context().asides_through == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from keepsake.agent.acts import Basis
 from keepsake.agent.agent_log import Sent
@@ -180,17 +181,19 @@ class _Request:
         memory = turn.tools.memory
         prompt = built.prompt
         if prompt.stated is not None:
-            turn.tools.stated = prompt.stated
-        shown = {*prompt.rests_on, *built.private}
+            shown = memory.memory.context()
+            asides = shown.asides_through, shown.compaction
+            turn.tools.stated = replace(prompt.stated, asides_through=asides)
+        numbers = {*prompt.rests_on, *built.private}
         attempt.basis = Basis(
             seen=memory.newest,
             rests_on=prompt.rests_on,
-            confidants=self._confidants(shown),
+            confidants=self._confidants(numbers),
             aloud=None if turn.context.whispered else turn.context.aloud,
             audience=turn.context.audience,
             plan=turn.plan_number,
             due=turn.impulse.plan,
-            private=tuple(n for n in sorted(shown) if memory.private.confidants(n) is not None),
+            private=tuple(n for n in sorted(numbers) if memory.private.confidants(n) is not None),
             partner=turn.context.partner.id if turn.context.partner is not None else "",
             named=tuple(each.id for each in spoken_of_by(turn.agent, turn.context, turn.tools)),
         )

@@ -174,3 +174,19 @@ def test_a_prompt_with_room_shows_all(memory):
     assert context.shown == context.window
     assert context.searched_before() == 1
     assert not context.shown_before(1)
+
+
+def test_the_first_prompt_after_a_start_leaves_out_what_the_last_one_did(agent, memory):
+    """Else it would differ from both the prompt before it and the one after it."""
+    overhear(memory, 0.95)
+    before = memory.context()
+    assert before.asides_through
+    memory.close()
+    again = agent.open()
+    again.window.overhead = None
+    assert len(again.context().shown) > len(before.shown)
+    again.window.leave_out_asides(before.asides_through, before.compaction + 1)
+    assert again.context().asides_through == 0, "a compaction since then shows them again"
+    again.window.leave_out_asides(before.asides_through, before.compaction)
+    assert again.context().shown == before.shown
+    again.close()

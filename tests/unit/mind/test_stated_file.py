@@ -21,6 +21,7 @@ FACTS = Stated(
     ),
     seen=9,
     confided=(Confided(8, (6, 8)), Confided(9, (9,))),
+    asides_through=(5, 2),
 )
 
 
