@@ -251,7 +251,8 @@ def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
     """Return the text of a file with these settings in section ``name``; the rest stays as it is.
 
     An existing setting is replaced in its place. New settings, unless empty, go below the last one
-    that was replaced, else below the section's heading. A missing section is added at the end. With an empty name, headings are ignored.
+    that was replaced, else below the section's heading. A missing section is added at the end. With
+    an empty name, headings are ignored.
     """
     lines = text.splitlines(keepends=True)
     missing = dict(values)
