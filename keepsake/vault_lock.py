@@ -72,9 +72,27 @@ def holder(here: Places) -> str:
     return ""
 
 
+def other_holder(here: Places) -> str:
+    """Return a description of another copy that holds this copy's vault; empty if none does.
+
+    A holder whose name could not be written counts as this copy.
+    """
+    named = _written(here.agents).get("home")
+    own = named is None or Path(str(named)).resolve() == here.home.resolve()
+    return "" if own else holder(here)
+
+
 def _holder(agents: Path) -> str:
+    said = _written(agents)
     try:
-        said = json.loads((agents / _NAME).read_text(encoding="utf-8"))
         return f"the copy with the home {said['home']} (process {said['pid']} on {said['host']})"
-    except (OSError, ValueError, KeyError, TypeError):
+    except KeyError:
         return "another copy of Keepsake"
+
+
+def _written(agents: Path) -> dict[str, object]:
+    """Return what the last holder wrote about itself; empty if that cannot be read."""
+    with contextlib.suppress(OSError, ValueError):
+        said = json.loads((agents / _NAME).read_text(encoding="utf-8"))
+        return said if isinstance(said, dict) else {}
+    return {}

@@ -128,7 +128,9 @@ def copy(here: Places, report: Report) -> str:
             report(f"{nearest} cannot be written to", cure)
         elif free < LEAST_FREE_MB:
             report(f"{folder} has only {free:,} MB free", "Free some disk space")
-    if not processes.running(here) and (holder := vault_lock.holder(here)):
+    # A world of Evennia's own runs without its agents if another copy has their vault.
+    runs = processes.running(here)
+    if holder := vault_lock.other_holder(here) if runs else vault_lock.holder(here):
         cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder"
         report(f"the vault {here.vault} is in use by {holder}", cure)
     if here.own_world_given and not here.own_world.is_dir():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from keepsake import vault_lock
 from keepsake.cli import backup as backups
-from keepsake.cli import world_tar
+from keepsake.cli import doctor, processes, world_tar
 from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, ZONE_FILE, Places, Ports, kept_zone, places, prepare
 from tests.slow.cli.conftest import Copy, make_copy
@@ -180,10 +180,15 @@ def test_a_vault_in_use_is_refused_with_the_name_of_its_holder(tmp_path, monkeyp
         assert f"in use by the copy with the home {tmp_path}/other-home" in told
         assert f"(process {process.pid} on " in told
         assert str(tmp_path / "other-home") in vault_lock.holder(made.here)
+        monkeypatch.setattr(processes, "running", lambda _: [None])
+        (found,) = [each for each in doctor.examine_subject(made.here, "Copy") if not each.well]
+        assert f"in use by the copy with the home {tmp_path}/other-home" in found.what
         process.kill()
         process.wait()
         vault_lock.take(made.here).close()
     assert vault_lock.holder(made.here) == ""
+    with vault_lock.take(made.here):
+        assert all(each.well for each in doctor.examine_subject(made.here, "Copy")), "its own"
     assert not made.here.database.exists()
 
 
