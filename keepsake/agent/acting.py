@@ -16,8 +16,8 @@ from twisted.python.failure import Failure
 from keepsake.agent.acts import NO_BASIS, Act, Basis, CurrentAct, Journey
 from keepsake.agent.body import Body
 from keepsake.agent.happening_ids import new_id
-from keepsake.agent.memory.commitment_tools import Known
 from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.shown_plans import Known
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of, spellings_of

@@ -50,6 +50,18 @@ class TestWhosePlan(PlansWorld):
         told = [line for line in self.lines() if line.startswith("Off your plans")]
         assert not any("cheese" in line for line in told)
 
+    def test_other_words_end_none_that_is_not_shown(self):
+        self.whispered("Aye.\n> plan 18:00, Tom: row him over for a cheese")
+        self.meets()
+        self.ask("Is Tom well?", "> done bake the bread", who=self.ada)
+        assert len(self.plans.current) == 1
+
+    def test_whom_it_is_with_calls_it_off_in_words(self):
+        self.whispered("I will.\n> plan 18:00, Ada: keep the bench dry", words="Ada comes at six.")
+        self.meets()
+        self.ask("I cannot come.", "> cancel the bench for Ada: she cannot", who=self.ada)
+        assert self.plans.items[0].state is PlanState.DROPPED
+
     def test_in_words_none_of_several_is_called_off(self):
         self.whispered("Aye.\n> plan 18:00, Tom: row him over")
         self.char1.move_to(self.room1, quiet=True)

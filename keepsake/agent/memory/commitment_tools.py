@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from keepsake.agent.appointments import Appointments
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.shown_plans import missed_among
+from keepsake.agent.memory.shown_plans import Known, missed_among
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.aloud import Aloud
 from keepsake.books.kept_lines import Commitment, CommitmentKind
@@ -25,49 +24,6 @@ from keepsake.prompt.verbs import PRIVATE, Command
 
 _MOST_WORDS_OF_A_NAME = 3
 """More words after ``promise`` are no name, but what is promised: ``a bowl of soup``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Which plans and promises a tool call may name: those that its prompt showed.
-
-    Attributes:
-        audience: Who hears the answer; what others confided is not among them.
-        plan: The number of the plan that is the reason for the answer; 0 for another reason.
-        partner: The identity of who is answered; empty for nobody.
-        named: The identities of those whom the words that are answered name.
-    """
-
-    audience: Audience = NO_PRIVATE_WORDS
-    plan: int = 0
-    partner: PersonId = ""
-    named: tuple[PersonId, ...] = ()
-
-    def has_plan(self, plan: Plan) -> bool:
-        """Return whether the prompt showed a plan."""
-        return plan.number == self.plan or plan.as_known_to(self.audience) is not None
-
-    def shown(self, plan: Plan) -> Plan:
-        """Return a plan as the prompt showed it."""
-        return plan.as_known_to(self.audience) or plan
-
-    def may_end(self, plan: Plan) -> bool:
-        """Return whether a plan may be ended by its number, although others hear the answer.
-
-        That tells them nothing. But who neither may know of a plan, nor is its person, nor speaks
-        of one of these, has no say in it.
-        """
-        if not self.partner or plan.private is None:
-            return True
-        return plan.is_of((self.partner, *self.named))
-
-    def told_of(self, plan: Plan) -> str:
-        """Return what the result of ending a plan tells: its number alone if others may read it."""
-        return self.shown(plan).short if self.has_plan(plan) else f"plan {plan.number}"
-
-
-PUBLIC = Known()
-"""The plans and promises of which everybody may know."""
 
 
 class CommitmentTools:
@@ -231,7 +187,7 @@ class CommitmentTools:
     def _plan_to_end(self, which: str, known: Known) -> Plan:
         """Return the plan that an agent ends: by its number also one that the prompt did not show.
 
-        By any words also the only one of those who are spoken of, if its prompt may not show it.
+        By words that name its person also one that the prompt may not show, if it is the only one.
 
         Raises:
             NoteRefused: No plan matches, or several do.
@@ -246,9 +202,8 @@ class CommitmentTools:
         try:
             return self._plan_named(which, known)
         except NoteRefused:
-            unseen = (each for each in current if not known.has_plan(each))
-            theirs = [each for each in unseen if known.named and known.may_end(each)]
-            if number.isdecimal() or len(theirs) != 1:
+            theirs = [each for each in current if known.means_unseen(each, which)]
+            if len(theirs) != 1:
                 raise
             return theirs[0]
 

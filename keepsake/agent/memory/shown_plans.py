@@ -1,16 +1,17 @@
-"""Which plans a prompt shows, and how: engine-neutral, quick, on plain data."""
+"""Which plans a prompt shows, and how, and which an answer may name: quick, on plain data."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from keepsake.archive.privacy import Audience, is_redacted
+from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_redacted
 from keepsake.archive.records import Memory
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan, PlanState
-from keepsake.happening import KnownVerb, Result
+from keepsake.happening import KnownVerb, PersonId, Result
 from keepsake.language.perception import names, shorten
 from keepsake.prompt.verbs import PRIVATE
 
@@ -24,6 +25,58 @@ SAME_ANSWER = 10
 """The most memories between a promise and a plan of one answer: its words, deeds and results."""
 RECENTLY = timedelta(hours=36)
 """How long a prompt says that a plan was missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Which plans and promises a tool call may name: those that its prompt showed.
+
+    Attributes:
+        audience: Who hears the answer; what others confided is not among them.
+        plan: The number of the plan that is the reason for the answer; 0 for another reason.
+        partner: The identity of who is answered; empty for nobody.
+        named: The identities of those whom the words that are answered name.
+    """
+
+    audience: Audience = NO_PRIVATE_WORDS
+    plan: int = 0
+    partner: PersonId = ""
+    named: tuple[PersonId, ...] = ()
+
+    def has_plan(self, plan: Plan) -> bool:
+        """Return whether the prompt showed a plan."""
+        return plan.number == self.plan or plan.as_known_to(self.audience) is not None
+
+    def shown(self, plan: Plan) -> Plan:
+        """Return a plan as the prompt showed it."""
+        return plan.as_known_to(self.audience) or plan
+
+    def may_end(self, plan: Plan) -> bool:
+        """Return whether a plan may be ended by its number, although others hear the answer.
+
+        That tells them nothing. But who neither may know of a plan, nor is its person, nor speaks
+        of one of these, has no say in it.
+        """
+        if not self.partner or plan.private is None:
+            return True
+        return plan.is_of((self.partner, *self.named))
+
+    def means_unseen(self, plan: Plan, which: str) -> bool:
+        """Return whether words name the person of a plan that the prompt only marked.
+
+        It is a plan of who is answered, or of those of whom they spoke.
+        """
+        if plan.whom is None or self.has_plan(plan) or not names(which, plan.whom.name):
+            return False
+        return bool(self.partner) and plan.is_of((self.partner, *self.named))
+
+    def told_of(self, plan: Plan) -> str:
+        """Return what the result of ending a plan tells: its number alone if others may read it."""
+        return self.shown(plan).short if self.has_plan(plan) else f"plan {plan.number}"
+
+
+PUBLIC = Known()
+"""The plans and promises of which everybody may know."""
 
 
 def _place_in_time(plan: Plan) -> tuple[bool, float, int]:
