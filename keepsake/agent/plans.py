@@ -88,6 +88,9 @@ class Plans:
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
         self._allowance = ThoughtAllowance(services)
         self._present: frozenset[str] = frozenset()  # the identities of those who are here
+        # by plan: its state when its person came, for whom the agent was not woken yet, and who
+        self._met: dict[int, tuple[PlanState, Person]] = {}
+        self._raised = 0  # the number of the last plan for whose person the agent was woken
 
     @property
     def enabled(self) -> bool:
@@ -183,9 +186,31 @@ class Plans:
         for plan in self.book.current:
             who = next((each for each in came if self._waits_for(plan, each)), None)
             if who is not None and plan.number != but:
-                due = Due(plan, f"{who.name} is here", who, gathers=True)
-                self._begin(due, again=plan.number in self.steps.waits)
-                return
+                self._met[plan.number] = (plan.state, who)
+        self._begin_met()
+
+    def _begin_met(self) -> None:
+        """Wake the agent for a plan whose person has come: one plan after the other.
+
+        The next one comes when a thought has begun the one before, or a minute later.
+        """
+        met = ((self.named(number), *state_and_who) for number, state_and_who in self._met.items())
+        waiting = [
+            (plan, who)
+            for plan, state, who in met
+            if plan is not None and plan.state is state and who.id in self._present
+        ]
+        self._met = {plan.number: (plan.state, who) for plan, who in waiting}
+        seconds = self._services.seconds()
+        last = self.named(self._raised)
+        is_new = seconds - self._woken.get(self._raised, -AGAIN_SECONDS) < AGAIN_SECONDS
+        if not waiting or (is_new and last is not None and last.state is PlanState.OPEN):
+            return
+        plan, who = waiting[0]
+        del self._met[plan.number]
+        self._raised = plan.number
+        due = Due(plan, f"{who.name} is here", who, gathers=True)
+        self._begin(due, again=plan.number in self.steps.waits)
 
     def _begin_left(self, here: Iterable[Person]) -> None:
         """Wake the agent for a plan that waits until somebody whom it knows has gone."""

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from keepsake.agent.next_steps import ANSWER_SECONDS
 from keepsake.books.plan import PlanState
+from keepsake.books.plan_lines import read_plan
 from tests.world.plans_world import PlansWorld
 
 
@@ -153,3 +154,20 @@ class TestCallsOfPlans(PlansWorld):
         self.pass_minutes(2)
         assert self.plans.items[0].state is PlanState.DONE
         assert len(self.prompts()) == before + 1
+
+    def test_of_two_who_are_met_together_each_has_the_plan_that_waits_for_them(self):
+        self.char1.move_to(self.quay, quiet=True)
+        self.char2.move_to(self.add_room("The Loft"), quiet=True)
+        ada = self.add_player(2, "Ada")
+        ada.move_to(self.quay, quiet=True)
+        for name in ("Tom", "Ada"):
+            now = self.services.clock.now()
+            self.plans.add(read_plan(f"when {name} comes: tell {name} of the soup", now))
+        self.replies = ["Soup, Tom.\n> done 1", "Soup, Ada.\n> done 2", "> wait"]
+        before = len(self.prompts())
+        self.mira.move_to(self.quay)
+        self.pass_minutes(1)
+        prompts = self.prompts()[before:]
+        assert "(Tom is here)" in prompts[0]
+        assert "(Ada is here)" in prompts[1]
+        assert [each.state for each in self.plans.items] == [PlanState.DONE] * 2
