@@ -12,7 +12,7 @@ before it sends a thought, whether it is still wanted (:meth:`Attention.take_new
 from __future__ import annotations
 
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -307,6 +307,14 @@ class Attention:
         self._met[who] = now
         current = self._current
         return current is not None and current.kind is ImpulseKind.ARRIVAL and current.who == who
+
+    def talked(self, now: float) -> dict[str, float]:
+        """Return how many seconds ago the last words with people were, by identity."""
+        return {who: now - at for who, at in self._met.items()}
+
+    def remember_talks(self, ages: Mapping[str, float], now: float) -> None:
+        """Take note of talks before a start; see :meth:`talked`."""
+        self._met = {who: now - age for who, age in ages.items()} | self._met
 
     def in_talk(self, now: float, within: float = TALK_SECONDS) -> bool:
         """Return whether the agent and a player here talked within the last ``within`` seconds."""

@@ -331,7 +331,7 @@ class Thinker:
         self._closed = True
         agent = self.body()
         if agent is not None:
-            self._waiting.store(agent)
+            self._waiting.store(agent, self._seconds(), self._services.clock.now())
         self.cancel_thought()
         self._next_thought.cancel()
         self._pause.cancel()
@@ -339,7 +339,9 @@ class Thinker:
     def resume_unanswered(self) -> None:
         """Answer the players whom :meth:`close` stored before a reload."""
         agent = self.body()
-        if agent is not None and self._waiting.restore(agent):
+        if agent is None:
+            return
+        if self._waiting.restore(agent, self._seconds(), self._services.clock.now()):
             self.answer_waiting()
 
     # -- thoughts

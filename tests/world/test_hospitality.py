@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evennia.utils.ansi import strip_ansi
 
+from keepsake.contrib.evennia import lifecycle
 from tests.fakes.model_server import llm_page
 from tests.world.agents_world import AgentsWorld
 
@@ -94,6 +95,17 @@ class TestGreetings(Inn):
         assert self.calls() == 0
         assert len(self.arrive("> say Come in!")) == 1
         assert self.arrive("> say Come in again!") == []
+
+    def test_who_was_greeted_before_a_start_comes_back_soon_and_is_not_greeted_again(self):
+        assert len(self.arrive("> say Come in!")) == 1
+        self.stop_services()
+        self.services = self.start_services()
+        self.addCleanup(lifecycle.stop, reload=True)
+        lifecycle.open_agents(self.services)
+        self.settle(lambda: not self.mind.opening)
+        assert self.arrive("> say Come in again!") == []
+        self.pass_time(700)
+        assert len(self.arrive("> say There you are!")) == 1
 
 
 class TestHosts(Inn):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from keepsake.agent.attention import DIRECT, Attention, Impulse, ImpulseKind
 from keepsake.agent.body import Body
@@ -78,16 +79,29 @@ class WaitingPlayers:
         numbers = (each.number for each in lines)
         memory.passed_over.update(each for each in numbers if each <= failed.memory_number)
 
-    def store(self, agent: Body) -> None:
-        """Store on the agent which players wait, and who is about to be answered; for a reload."""
+    def store(self, agent: Body, seconds: float, now: datetime) -> None:
+        """Store on the agent which players wait, and who is about to be answered; for a start.
+
+        Also store with whom it has talked a while ago, who needs no greeting then.
+
+        Args:
+            seconds: The present on the clock of its attention.
+        """
+        ages = self._attention.talked(seconds)
+        if ages:
+            agent.db.talked = [(who, now.timestamp() - age) for who, age in ages.items()]
         owed = [*self.impulses, *self._attention.owed]  # the newest last
         if owed:
             agent.db.owed = [
                 (each.kind.value, each.source, each.memory_number, each.source_id) for each in owed
             ]
 
-    def restore(self, agent: Body) -> bool:
-        """Take the players whom :meth:`store` stored; return whether there were any."""
+    def restore(self, agent: Body, seconds: float, now: datetime) -> bool:
+        """Take the players whom :meth:`store` stored; return whether any of them wait."""
+        if talked := agent.db.talked:
+            ages = {str(who): now.timestamp() - at for who, at in talked}
+            self._attention.remember_talks(ages, seconds)
+            agent.attributes.remove("talked")
         owed = agent.db.owed
         if not owed:
             return False
