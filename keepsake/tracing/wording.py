@@ -63,19 +63,31 @@ class Wording:
             self._said[text] = found
         return found
 
-    def is_written_in(self, text: str) -> bool:
+    def is_written_in(self, text: str, speaker: str = "") -> bool:
         """Return whether a text has the words of one way side by side, in the order of the way.
 
         So it says the same as what was typed: *Bob pays you to keep watch* says nothing of *Bob's
         watch*.
+
+        Args:
+            text: What was said.
+            speaker: The name of who said it: they need not name themselves, if at least two other
+                words stand side by side. A single word may have another sense.
         """
         said = text.casefold()
         found = [stem(each) for each in _telling(text)]
+        own = {stem(each) for each in words(speaker)}
 
         def has(way: tuple[str, ...]) -> bool:
             if len(way) == 1:
                 return self.has_word(way[0], said)
-            return any(tuple(found[at : at + len(way)]) == way for at in range(len(found)))
+            rest = tuple(each for each in way if each not in own)
+            wanted = [way, rest] if len(rest) > 1 else [way]
+            return any(
+                tuple(found[at : at + len(each)]) == each
+                for each in wanted
+                for at in range(len(found))
+            )
 
         return any(map(has, self.ways))
 

@@ -131,7 +131,10 @@ def _view(strand: Strand, names: Mapping[str, str], wording: Wording) -> StrandV
         private=shown.private,
         likely=strand.likely,
         refused=strand.refused,
-        written=any(wording.is_written_in(each.text) for each in tellings),
+        written=any(
+            wording.is_written_in(each.text, names.get(each.agent, each.speaker))
+            for each in tellings
+        ),
         tellings=len(tellings),
         happenings=tuple(each.happening for each in tellings),
         knowers=tuple(_knowers(tellings, names)),

@@ -185,6 +185,43 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     )
 
 
+def test_what_was_overheard_and_may_mean_something_else_is_no_first_hearing(
+    page: Page, world: WatchedWorld
+):
+    page.goto("/agents/fact")
+    times = ("2026-05-01T12:00:00+00:00", "2026-05-01T12:06:00+00:00", "2026-05-01T12:09:00+00:00")
+    texts = (
+        "My watch is in my sock.",
+        "Bring Wren if she is not on watch.",
+        "Who has Bob's watch?",
+    )
+    line = {"id": 1, "speaker": "Bob", "to": [], "private": False, "likely": True, "tellings": 1}
+    line |= {"refused": False}
+    telling = {"place": "", "speaker": "Bob", "id": None, "to": [], "manner": "say"}
+    telling |= {"private": False, "rests_on": 0, "link": None, "came_from": ""}
+    strands, tellings = [], []
+    for n, (time, text) in enumerate(zip(times, texts, strict=True)):
+        heard = [{"id": 1, "n": n + 1, "way": "told" if n == 2 else "overheard"}] if n else []
+        knows = [{**each, "agent": "Bram", "source": "Bob"} for each in heard]
+        named = {"n": n + 1, "time": time, "text": text, "happenings": [f"h{n}"]}
+        strands.append({**line, **named, "written": n == 2, "knowers": knows})
+        tellings.append(
+            {**telling, "happening": f"h{n}", "time": time, "text": text, "hearings": heard}
+        )
+    spell = {"time": times[1], "standing": "window", "kept": "verbatim", "has": texts[2]}
+    step = {"id": 1, "n": 2, "time": times[1], "step": "heard it"}
+    bram = {"id": 1, "agent": "Bram", "source": "Bob", "heard": texts[1], "path": [step]}
+    bram |= {"memories": [2, 3], "spells": [{**spell, "compaction": 0, "n": 3}], "acts": []}
+    found = {"words": "Bob's watch", "memory": None, "suggested": [], "complete": True}
+    found |= {"tellings": tellings, "knowers": [bram], "noted": [], "echoes": []}
+    serve(page, "fact?*", {**found, "strands": strands})
+    page.goto("/agents/fact?q=Bob's+watch")
+    card = page.locator("#knowers > li")
+    expect(card.locator(".from")).to_contain_text("Bram from Bob, aloud, ")
+    expect(card.locator(".first q")).to_have_text(texts[2])
+    expect(card.locator(".how")).to_have_text("still has it, word for word.")
+
+
 def test_what_means_something_else_is_left_out_by_a_link_that_can_be_shared(
     page: Page, world: WatchedWorld
 ):
@@ -204,6 +241,34 @@ def test_what_means_something_else_is_left_out_by_a_link_that_can_be_shared(
     section.get_by_role("link", name="put it back").click()
     expect(page.locator("#tellings")).to_contain_text(other)
     expect(page).not_to_have_url(re.compile("without"))
+
+
+def test_a_model_may_read_which_lines_mean_the_typed_words(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    line = {"id": 1, "time": "2026-05-01T12:06:00+00:00", "speaker": "Bob", "to": ["Nell"]}
+    line |= {"private": False, "written": False, "tellings": 1, "refused": False}
+    line |= {"happenings": [], "knowers": []}
+    duty = {**line, "n": 9, "text": "Is Wren on watch?", "likely": True}
+    sock = {**line, "n": 4, "text": "It is in my sock.", "likely": False}
+    found = {"words": "Bob's watch", "memory": None, "suggested": [], "complete": True}
+    found |= {"tellings": [], "knowers": [], "noted": [], "echoes": [], "strands": [duty, sock]}
+    serve(page, "fact?*", found)
+    page.goto("/agents/fact?q=Bob's+watch")
+    button = page.get_by_role("button", name="Ask the model")
+    expect(page.locator("#strands")).to_contain_text("Is Wren on watch?")
+    expect(button).to_have_count(0)  # there is no model
+    serve(page, "fact?*", {**found, "reader": True})
+    read = {"meant": [{"id": 1, "n": 4}], "other": [{"id": 1, "n": 9}], "model": "qwen"}
+    serve(page, "fact/meant", read)
+    page.reload()
+    with page.expect_request("**/agents/api/fact/meant") as asked:
+        button.click()
+    assert asked.value.post_data_json == {"q": "Bob's watch"}
+    expect(page).to_have_url(re.compile(r"\?q=Bob%27s\+watch&also=1-4&without=1-9&by=qwen$"))
+    expect(page.locator(".chosen")).to_contain_text("The model qwen chose 1 of 2 things said")
+    expect(button).to_have_count(0)
+    page.get_by_role("link", name="Show all again").click()
+    expect(page).to_have_url(re.compile(r"\?q=Bob%27s\+watch$"))
 
 
 def test_who_said_what_nobody_told_them_is_marked(page: Page, world: WatchedWorld):
@@ -251,7 +316,10 @@ def test_who_has_no_typed_word_may_have_it_in_others(page: Page, world: WatchedW
     serve(page, "fact?*", {**found, "strands": [strand]})
     page.goto("/agents/fact?q=wedding")
     rest = page.locator("#ignorant")
-    expect(rest).to_contain_text(re.compile(rf"^Not found with .*{name}"))
+    expect(rest).to_contain_text("Not found with Bram, ")
+    expect(page.locator("#answer")).to_contain_text(
+        f"Perhaps {name} too, by lines with a part of the words."
+    )
     expect(rest).to_contain_text(f"{name} perhaps in: I am not sure that I want him.")
     expect(rest.get_by_role("link", name="I am not sure")).to_have_attribute(
         "href", f"/agents/{other}/#memory/5"

@@ -1,7 +1,18 @@
 /* The first sentence of "Where did it go?": who knows it, from whom, how and when. */
 
 import { byId, count, el, fill, many, sameDay, tick } from "./dom.js";
-import { began, chosen, doubtful, page, searched, several, spellAt, typed } from "./fact_state.js";
+import { takeIn } from "./fact_choice.js";
+import {
+  began,
+  chosen,
+  doubtful,
+  isUntold,
+  page,
+  searched,
+  several,
+  spellAt,
+  typed,
+} from "./fact_state.js";
 import { Way } from "./kinds.js";
 import { inWords } from "./sentences.js";
 
@@ -13,7 +24,11 @@ const NAMED = 12;
 export function fromWhom(knower) {
   const { agent, way, source } = knower;
   if (way === Way.SAID)
-    return began(knower) ? "said it first" : `said it, and nobody is known to have told ${agent}`;
+    return began(knower)
+      ? "said it first"
+      : isUntold(knower)
+        ? `said it, and nobody is known to have told ${agent}`
+        : "said it, from whom is not known";
   if (way === Way.SAW || !source) return "saw it";
   if (way === Way.OVERHEARD) return `overheard ${source}`;
   return `from ${source}, ${way === Way.WHISPERED ? "in private" : "aloud"}`;
@@ -42,7 +57,27 @@ export function answer(until, now) {
   const number = `${sure.length ? `${count(sure.length)} of ` : none}${count(agents.length)}`;
   const of = agents.length === 1 ? "agent" : "agents";
   const perhaps = rest.length ? ` Perhaps ${names(rest)} too: see their lines.` : "";
-  return `${when}${number} ${of} ${verb} ${what}${sure.length ? `${day(sure)}: ${each(sure)}` : ""}.${perhaps}`;
+  const parts = now ? inPart() : [];
+  const part = parts.length
+    ? ` Perhaps ${names(parts)}${rest.length ? "" : " too"}, by lines with a part of the words.`
+    : "";
+  return `${when}${number} ${of} ${verb} ${what}${sure.length ? `${day(sure)}: ${each(sure)}` : ""}.${perhaps}${part}`;
+}
+
+/** Agents that know only lines with a part of typed words. */
+function inPart() {
+  const { fact, agents } = page;
+  const known = new Set(fact.knowers.map(({ id }) => id));
+  return agents
+    .filter(({ id }) => !known.has(id) && partOf(id))
+    .map(({ name }) => ({ agent: name }));
+}
+
+/** What somebody heard that has a part of the words; null if there is none. */
+function partOf(id) {
+  const heard = ({ likely, refused, knowers }) =>
+    !likely && !refused && knowers.some((one) => one.id === id);
+  return page.fact.strands.find(heard) ?? null;
 }
 
 /** Of each from whom; of more than a few, of who had it from one person together. */
@@ -84,28 +119,29 @@ export function drawUnknowing() {
 
 /** Words that were typed were looked for as such, and in no others. */
 function unknowing(others) {
-  const all = inWords(others.map(({ name }) => name));
+  const without = others.filter(({ id }) => !typed() || !partOf(id));
+  const all = inWords(without.map(({ name }) => name));
   if (!typed()) return `It has not reached ${all}, as far as the archives say.`;
   return [
-    `Not found with ${all}, who may have it in other words. `,
-    others.map(({ id, name }) => inOther(id, name)),
+    others.filter((each) => !without.includes(each)).map(({ id, name }) => inOther(id, name)),
+    without.length ? `Not found with ${all}, who may have it in other words. ` : "",
     search(),
   ];
 }
 
 /** A line that somebody heard and that has a part of the words. */
 function inOther(id, name) {
-  const heard = ({ likely, refused, knowers }) =>
-    !likely && !refused && knowers.some((one) => one.id === id);
-  const strand = page.fact.strands.find(heard);
-  if (!strand) return null;
+  const strand = partOf(id);
   const { n } = strand.knowers.find((one) => one.id === id);
-  return [
+  return el(
+    "span",
+    { class: "part" },
     el("bdi", {}, name),
     " perhaps in: ",
     el("a", { href: `/agents/${id}/#memory/${n}`, dir: "auto" }, strand.text),
     " ",
-  ];
+    takeIn(strand),
+  );
 }
 
 function search() {

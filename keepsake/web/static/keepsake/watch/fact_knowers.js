@@ -6,10 +6,10 @@ import { byId, count, el, fill, moment, personLink, setText, time, whyLink } fro
 import { fromWhom } from "./fact_answer.js";
 import { leaveOut } from "./fact_choice.js";
 import {
-  began,
   doubtful,
   grouped,
   hour,
+  isUntold,
   kindOf,
   later,
   nameOf,
@@ -126,7 +126,6 @@ function noter([id, noted]) {
 function knower(of) {
   const { n, time: at, telling } = of.first;
   const heard = el("p", { class: "heard" }, el("q", { dir: "auto" }), " ", el("small", {}));
-  const untold = of.way === Way.SAID && !began(of);
   return el(
     "li",
     {
@@ -145,7 +144,7 @@ function knower(of) {
         el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent),
       ),
       doubtful(of) ? " ? " : " ",
-      el("span", { class: untold ? "untold" : "" }, fromWhom(of)),
+      el("span", { class: isUntold(of) ? "untold" : "" }, fromWhom(of)),
       ", ",
       el(
         "a",
@@ -292,7 +291,7 @@ function memoryOf(id, number) {
 /** Say in a row how somebody has the fact at a time. */
 export function tellStanding(row, of, spell) {
   const how = spell
-    ? `${inBooks(of, spell) || stands(spell, typed(), several())}.`
+    ? `${inBooks(of, spell) || still(of, spell) || stands(spell, typed(), several())}.`
     : "does not know it yet.";
   setText(row.querySelector(".how"), how);
   const heard = row.querySelector(".heard");
@@ -306,6 +305,12 @@ export function tellStanding(row, of, spell) {
   setText(heard.lastElementChild, quoted ? saidIn(quoted) : own ? toldOn(own) : "");
   for (const standing of Object.values(Standing))
     row.classList.toggle(standing, standing === spell?.standing);
+}
+
+/** Of typed words of several facts: whether it is the line on the card that an agent still has. */
+function still({ first }, { standing, kept, n }) {
+  if (!several() || standing !== Standing.WINDOW || kept !== Kept.VERBATIM) return "";
+  return n === first.n ? "still has it, word for word" : "has a later line of it, word for word";
 }
 
 /** Where an agent has a fact now that neither its window nor a summary has; empty if its books lack it, too. */

@@ -46,6 +46,7 @@ export function take(answer = {}) {
     each.way = telling?.hearings.find((one) => one.id === each.id && one.n === n).way ?? "";
     each.first = { n, time, telling };
     each.strand = strandOf(each.id, n, telling);
+    if (each.way === Way.OVERHEARD && !isSure(each.strand)) hearSurer(each);
     each.noted = fact.noted.filter(({ id }) => id === each.id);
     each.since = each.spells.map(({ time: at }) => seconds(at));
   }
@@ -90,13 +91,42 @@ export function spellAt(knower, now) {
   return knower?.spells[lastBefore(knower.since, now, (at) => at)] ?? null;
 }
 
+/** Whether a strand surely means the typed words: it has them as they were typed, or is the likeliest. */
+function isSure(strand) {
+  return !strand || chosen() || strand.written || strand === page.fact.strands[0];
+}
+
+/** What somebody overheard and that may mean something else is no first hearing, if they heard a surer line. */
+function hearSurer(knower) {
+  for (const telling of page.fact.tellings) {
+    const heard = telling.hearings.find((each) => each.id === knower.id);
+    const strand = heard && strandOf(knower.id, heard.n, telling);
+    if (!strand || !isSure(strand)) continue;
+    knower.first = { n: heard.n, time: telling.time, telling };
+    knower.way = heard.way;
+    knower.source = heard.way === Way.SAID ? "" : who(telling);
+    knower.heard = telling.text;
+    knower.strand = strand;
+    return;
+  }
+}
+
 /** Whoever knows only lines in which typed words may mean something else is in doubt. */
 export function doubtful({ id }) {
   if (!several() || chosen()) return false;
-  const likely = page.fact.strands.filter((each) => each.likely);
-  const sure = (strand, i) => !i || strand.written;
-  return !likely.some(
-    (strand, i) => sure(strand, i) && strand.knowers.some((each) => each.id === id),
+  return !page.fact.strands.some(
+    (strand) => strand.likely && isSure(strand) && strand.knowers.some((each) => each.id === id),
+  );
+}
+
+/**
+ * Whether an agent said a name that nobody is known to have told it. Other words it may have by itself.
+ */
+export function isUntold({ id, way, heard }) {
+  if (way !== Way.SAID || began({ id, way })) return false;
+  const names = page.fact.words.match(/[\p{L}]{2,}/gu) ?? [];
+  return names.some((word) =>
+    heard.includes(`${word[0].toUpperCase()}${word.slice(1).toLowerCase()}`),
   );
 }
 

@@ -250,11 +250,10 @@ function cause(why) {
   ];
 }
 
-/** What else it rests on: mostly what stood around what it answers. So it is folded if its words are found. */
+/** What else it rests on: mostly what stood around what it answers. So it is folded: the answer names what counts. */
 function alsoBecause({ rests, grounds }) {
   const known = new Set(grounds.map(({ memory }) => memory?.number));
   const others = rests.filter(({ number }) => !known.has(number));
-  if (!grounds.length) return step("Also because of", memories(rests));
   return others.length
     ? folded("Also because of", many(others.length, "line"), memories(others))
     : null;

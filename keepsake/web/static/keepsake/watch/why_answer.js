@@ -112,7 +112,8 @@ function line(memory, why) {
   const by = memory.kind === MemoryKind.ACT ? agent : memory.source;
   if (words && by) {
     const whom = inWords(to.map(({ id, name }) => (id === ME ? agent : name)));
-    return `${by} ${SAID[manner] ?? "said"}${whom && ` to ${whom}`}${when}: “${words}”`;
+    const hidden = memory.confidants && manner !== Manner.WHISPER ? " in private" : "";
+    return `${by} ${SAID[manner] ?? "said"}${whom && ` to ${whom}`}${hidden}${when}: “${words}”`;
   }
   const { who, words: rest } = told(memory, agent);
   return `${agent} perceived${when}: ${who ? `${who} ` : ""}${rest}`;
