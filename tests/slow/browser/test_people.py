@@ -88,3 +88,5 @@ def test_a_plan_is_written_on_the_page(page: Page, world: WatchedWorld):
     expect(page.locator("#next")).to_contain_text("Mira")
     page.get_by_label("Filter the plans").fill("nothing like it")
     expect(page.locator("#lists")).to_have_text("No plan matches.")
+    page.goto("/agents/")
+    expect(page.locator("#next")).to_contain_text("with Tamsin: show her the ferry · 1 open plan")

@@ -109,6 +109,15 @@ def test_what_was_lost_and_what_is_next_are_one_click_away_for_each_agent(start:
     expect(start.locator("#panel-plans .agenda")).to_contain_text("Tomorrow")
 
 
+def test_on_a_phone_an_agents_card_leads_to_the_agent_and_its_links_elsewhere(start: Page) -> None:
+    start.set_viewport_size({"width": 390, "height": 844})
+    card = start.locator("#agents tr", has=start.get_by_role("link", name="Mira", exact=True))
+    for link, leads_to in (("Mira", "/$"), ("what next.", "#plans"), ("lost.", "#compactions")):
+        card.get_by_role("link", name=re.compile(f"^{link}$")).click()
+        expect(start).to_have_url(re.compile(leads_to))
+        start.go_back()
+
+
 def test_who_knows_of_something_and_from_whom(start: Page) -> None:
     question(start, "Who knows of something, and from whom", q="Edwin")
     expect(start.locator("#knowers > li").first).to_contain_text("Tamsin")

@@ -225,7 +225,7 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     expect(page.locator("#summary")).to_have_text(
         "4 open plans, 1 of them due. Of the last that have ended: 1 done, 1 missed, 0 given up."
     )
-    next_plan = re.compile(r"Mira,.*\(in 2 h\): in private meet Tom")
+    next_plan = re.compile(r"Mira, .*\(in 2 h\), with Tom: in private meet Tom")
     expect(page.locator("#next")).to_contain_text(next_plan)
     expect(page.locator("#next")).to_have_class("whisper")
     rows = page.locator("table", has=page.locator("tbody"))

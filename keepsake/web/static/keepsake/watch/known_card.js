@@ -22,14 +22,10 @@ export function knownCard(known, name) {
       el("b", {}, met(known, name), heardOf(lines, known, name)),
       lines.length ? ` ${ORDER}` : "",
     ),
-    thinks.length || known.notes.length || known.promises.length || known.plans.length
-      ? part(
-          thinks.length ? el("h4", {}, `What ${known.agent} thinks of ${name}`) : null,
-          thinks.map((text) => el("p", { class: "portrait", dir: "auto" }, text)),
-          kept(known, name),
-        )
-      : null,
+    // What it thinks and what it was told in private is little: one column.
     part(
+      thinks.length ? el("h4", {}, `What ${known.agent} thinks of ${name}`) : null,
+      thinks.map((text) => el("p", { class: "portrait", dir: "auto" }, text)),
       told(
         `Told ${known.agent} in private`,
         lines.filter((each) => each.private),
@@ -37,6 +33,7 @@ export function knownCard(known, name) {
         known,
         name,
       ),
+      kept(known, name),
     ),
     part(
       told(

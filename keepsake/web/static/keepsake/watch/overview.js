@@ -29,12 +29,15 @@ import {
   whyLink,
 } from "./dom.js";
 import { Feed } from "./feed.js";
+import { nextPlan, planLine } from "./next_plan.js";
 import { followOneAgent } from "./questions.js";
 import { sentence } from "./sentences.js";
 import { GAP, Stream, StreamState } from "./stream.js";
 
 const SOON = 1500;
 const POLL = 4000;
+/** Plans change rarely, and each answer reads the books of all agents. */
+const PLANS = 30000;
 const COLUMNS = {
   name: { by: (a) => a.name.toLowerCase() },
   state: { by: (a) => a.state },
@@ -199,6 +202,17 @@ function verdict(bad) {
   return `${problems.length ? problems.join(", ") : "no problem now"}${before}`;
 }
 
+/** What will happen next by plan; without an answer the line is not there. */
+async function drawNext() {
+  if (document.hidden) return;
+  const plans = await get("plans").catch(() => []);
+  const next = nextPlan(plans);
+  byId("next").hidden = !next;
+  if (!next) return;
+  const all = el("a", { href: "/agents/plans" }, many(plans.length, "open plan"));
+  fill(byId("next"), el("b", {}, "Next by plan: "), planLine(next), " · ", all);
+}
+
 function drawServers() {
   fill(byId("model"), overview.model ? `The agents' model: ${overview.model}` : "");
   fill(
@@ -336,4 +350,6 @@ followOneAgent();
 const stream = new Stream({ onEvent, onState });
 stream.start();
 setInterval(refresh, POLL);
+setInterval(drawNext, PLANS);
 refresh();
+drawNext();

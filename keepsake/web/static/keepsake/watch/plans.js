@@ -1,7 +1,6 @@
 /* The plans of all agents: what is due next, what waits, and what became of the last ones. */
 
 import { get } from "./api.js";
-import { formatter } from "./clock.js";
 import {
   bindKeys,
   byId,
@@ -11,11 +10,10 @@ import {
   many,
   personLink,
   rowKeys,
-  sameDay,
-  seconds,
   time,
 } from "./dom.js";
 import { HappeningKind, PlanState } from "./kinds.js";
+import { distance, nextPlan, planLine, planTime } from "./next_plan.js";
 
 /** Plans change rarely, and each answer reads the books of all agents. */
 const POLL = 15000;
@@ -40,20 +38,6 @@ const PARTS = [
   ["Ended lately", ({ state }) => state in ENDED],
 ];
 const HEADS = ["Who", "When", "Plan", "Where", "With", "Asked by", "State"];
-
-const hour = formatter({ hour: "2-digit", minute: "2-digit" });
-const dayHour = formatter({
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-});
-
-/** The time of a plan, to the minute; with the day if it is not today. */
-function planTime(iso) {
-  return (sameDay(iso, Date.now()) ? hour : dayHour).format(new Date(iso));
-}
 
 /** Whether the time of a plan has come, and it has not ended. */
 function isDue({ at, state }) {
@@ -111,22 +95,10 @@ function summary(shown) {
 
 /** The plan that is due next; those whose time has come stand in the first table. */
 function drawNext(shown) {
-  const next = shown.find(
-    ({ at, state }) => at && !(state in ENDED) && Date.parse(at) > Date.now(),
-  );
+  const next = nextPlan(shown);
   byId("next").hidden = !next;
   byId("next").classList.toggle("whisper", Boolean(next?.private));
-  if (next)
-    fill(
-      byId("next"),
-      el("b", {}, "Next: "),
-      agentLink(next),
-      ", ",
-      time(next.at, planTime),
-      ` (${distance(next.at)}): `,
-      next.private ? el("span", { class: "flag" }, "in private ") : null,
-      el("bdi", {}, next.what),
-    );
+  if (next) fill(byId("next"), el("b", {}, "Next: "), planLine(next));
 }
 
 function table(title, rows) {
@@ -197,11 +169,6 @@ function due({ at, state }) {
   if (state in ENDED) return null;
   const late = Date.now() - Date.parse(at);
   return el("small", { class: late > LATE ? "overdue" : null }, ` ${distance(at)}`);
-}
-
-function distance(at) {
-  const left = (Date.parse(at) - Date.now()) / 1000;
-  return left < 0 ? `${seconds(-left)} ago` : `in ${seconds(left)}`;
 }
 
 function agentLink({ id, agent }) {
