@@ -195,6 +195,7 @@ class TestReadingAhead(Inn):
     def test_each_agent_in_a_room_that_a_player_enters_reads_ahead(self):
         self.char1.move_to(self.room1)
         self.pass_time(1)
+        self.settle(lambda: len(self.ahead()) == 2)
         assert sorted(self.ahead()) == sorted(self.of(self.mira, self.joss))
         (call, *_) = self.fake.calls("/v1/completions")
         assert "Here: " in call.body["prompt"]

@@ -34,6 +34,9 @@ _GIVEN_UP = LAST_LINES // 4
 begin like this one, until these lines are used up, too."""
 _LEAST_TALK = 2
 """The lines that stay: what is answered, and what was said before it."""
+_OWN_SPREAD = 1.0
+"""The temperature of the second try, at which a model writes as it was trained. A dialogue cannot
+tell it why the first answer was refused, and at a low temperature it writes the same again."""
 _STOP = ("\n", "(")
 """Strings that end an answer. Text in brackets is an event, not speech."""
 
@@ -162,7 +165,9 @@ class DialogueForm(PromptForm):
                 break
         text = "\n".join(line for line, _ in lines)
         return Prompt(
-            request=GenerationRequest(text, stop=_STOP),
+            request=GenerationRequest(
+                text, stop=_STOP, temperature=_OWN_SPREAD if scene.refused else None
+            ),
             rendered=Rendered(text, tuple(lines)),
             budget=self.budget,
             rests_on=shown.rests_on("told"),

@@ -293,6 +293,15 @@ def test_a_model_that_continues_text_gets_a_dialogue():
     assert "Tom: Hello." in lines
 
 
+def test_the_second_try_of_a_dialogue_is_not_written_the_same_again():
+    first, second = (
+        prompt_of(replace(SCENE, refused=why), Target(form="dialogue")).request
+        for why in ("", "You said exactly this a moment ago.")
+    )
+    assert first.prompt == second.prompt, "it cannot be told why"
+    assert (first.temperature, second.temperature) == (None, 1.0)
+
+
 def test_most_dialogue_prompts_begin_as_the_one_before():
     starts = []
     for count in range(1, 3 * LAST_LINES):

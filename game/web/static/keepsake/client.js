@@ -11,6 +11,7 @@ const story = document.getElementById("story");
 const prompt = document.getElementById("prompt");
 const form = document.getElementById("say");
 const input = document.getElementById("line");
+const outside = input.placeholder;
 const bar = document.getElementById("bar");
 const ways = document.getElementById("ways");
 const map = document.getElementById("map");
@@ -184,6 +185,7 @@ const handlers = {
   },
   logged_in: () => {
     loggedIn = true;
+    input.placeholder = input.dataset.within;
   },
   session_key: ([key]) => adopt(key),
 };
@@ -211,6 +213,7 @@ function connect() {
   };
   socket.onclose = (event) => {
     loggedIn = false;
+    input.placeholder = outside;
     bar.hidden = true;
     if (event.code === 1000) {
       sessionStorage.removeItem("story");
