@@ -5,8 +5,9 @@ knew of it and its exchange, and how useful a reader found it for the answer, 0,
 ``exchange`` numbers the exchanges of a query. The lines of three evenings of a village were played;
 the questions and remarks about two of them were written before any search was run. Lines of the
 third before its first summary are searched as if the prompt showed the newest 40 memories alone
-(*window of 40*). ``needed`` marks queries for which a memory is useful. ``need`` is by the probe of
-``python -m tests.bench needs``, learned from the other evenings.
+(*window of 40*). ``private`` marks exchanges with a whisper, and ``needed`` queries for which a
+memory is useful. ``need`` is by the probe of ``python -m tests.bench needs``, learned from the
+other evenings.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keepsake.recall.ranking.exchanges import LIKELY, WEIGHTS, ExchangeSignals, Line
+from keepsake.recall.ranking.exchanges import LIKELY, WEIGHTS, AnsweredLine, ExchangeSignals
 from tests.bench.figures import Figure
 from tests.bench.recall_bench import DATA
 from tests.bench.usefulness_bench import Flags, Numbers, regression
@@ -48,15 +49,15 @@ class Shown:
     served: int
     queries: int
 
-    @property
-    def good(self) -> float:
+    def good(self, reach: float) -> float:
         """The weighted harmonic mean of the shares of useful exchanges and of queries served.
 
-        The first counts twice as much (F0.5): a summary mostly tells what a query is not shown.
+        ``reach``: How much the second counts beside the first: 1 for F1, 0.5 for F0.5.
         """
-        share = self.useful / max(self.number, 1)
-        reach = self.served / max(self.queries, 1)
-        return 1.25 * share * reach / max(0.25 * share + reach, 1e-9)
+        useful = self.useful / max(self.number, 1)
+        served = self.served / max(self.queries, 1)
+        weight = reach**2
+        return (1.0 + weight) * useful * served / max(weight * useful + served, 1e-9)
 
 
 class Labelled:
@@ -67,6 +68,7 @@ class Labelled:
             rows = list(csv.DictReader(file))
         self.talks = np.array([row["talk"] for row in rows])
         self.useful = np.array([float(row["useful"]) for row in rows])
+        self.private = np.array([row["private"] == "1" for row in rows])
         self.exchanges = [(int(row["query"]), int(row["exchange"])) for row in rows]
         self.signals = np.array([_signals(row).values() for row in rows])
 
@@ -109,19 +111,18 @@ class Labelled:
             found[here] = self.probabilities(self.learn(~here))[here]
         return found
 
-    def limit(self, probable: Numbers) -> float:
-        """Return the least probability for which all rows have the best :attr:`Shown.good`."""
-        every = np.ones(len(self.talks), dtype=bool)
+    def limit(self, probable: Numbers, rows: Flags, reach: float) -> float:
+        """Return the least probability for which some rows have the best :meth:`Shown.good`."""
         return max(
             (least / 100.0 for least in range(5, 70)),
-            key=lambda least: self.shown(probable, least, every).good,
+            key=lambda least: self.shown(probable, least, rows).good(reach),
         )
 
 
 def _signals(row: Mapping[str, str]) -> ExchangeSignals:
     return ExchangeSignals(
         alone=float(row["alone"]),
-        line=Line(int(row["words"]), float(row["need"])),
+        line=AnsweredLine(int(row["words"]), float(row["need"])),
         likeness=float(row["likeness"]),
         rank=int(row["rank"]),
         gain=float(row["gain"]),
@@ -135,7 +136,10 @@ def measure() -> Iterator[Figure]:
     for name, weight in zip(("constant", *WEIGHTS), learned, strict=True):
         yield Figure(f"weight: {name}", len(labelled.talks), round(float(weight), 2), "")
     probable = labelled.left_out()
-    yield Figure("limit", len(labelled.talks), labelled.limit(probable), "")
+    every = np.ones(len(labelled.talks), dtype=bool)
+    limits = (("limit", every, 0.5), ("limit of private exchanges", labelled.private, 1.0))
+    for name, rows, reach in limits:
+        yield Figure(name, int(rows.sum()), labelled.limit(probable, rows, reach), "")
     for number in EVENINGS:
         for least in _LIMITS:
             yield from _curve(labelled, probable, least, number)

@@ -15,7 +15,7 @@ each evening without it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from keepsake.recall.ranking.usefulness import logistic
@@ -24,6 +24,8 @@ LIKELY = 0.49
 """The least probability of a memory that is shown: the limit of the best F0.5, each evening
 predicted by the others. Useful exchanges count twice as much as lines that are shown one, since a
 prompt's summaries tell most of what a line is not shown."""
+LIKELY_PRIVATE = 0.4
+"""The same for an exchange with a whisper, which no summary tells: the limit of the best F1."""
 
 CONSTANT = -4.49
 WEIGHTS: Mapping[str, float] = {
@@ -37,7 +39,7 @@ WEIGHTS: Mapping[str, float] = {
 """The weight of each value of :meth:`ExchangeSignals.values`; :data:`CONSTANT` is added."""
 
 
-class Line(NamedTuple):
+class AnsweredLine(NamedTuple):
     """What a search knows of what is said.
 
     Attributes:
@@ -60,13 +62,15 @@ class ExchangeSignals(NamedTuple):
         rank: The best rank of a memory, from 0.
         gain: How much more like the query's words those of the whole exchange are than those of
             the prompt's window; see :meth:`Compared.gain`.
+        private: Whether the exchange has a whisper.
     """
 
     alone: float
-    line: Line
+    line: AnsweredLine
     likeness: float
     rank: int
     gain: float
+    private: bool = False
 
     def values(self) -> tuple[float, ...]:
         """Return the values that :data:`WEIGHTS` weigh, in its order."""
@@ -78,13 +82,20 @@ class ExchangeSignals(NamedTuple):
         """Return the probability that an answer can use the memory, 0 to 1."""
         return logistic(CONSTANT + math.sumprod(WEIGHTS.values(), self.values()))
 
+    @property
+    def bears(self) -> bool:
+        """Whether a prompt shows the memory."""
+        return self.probability() >= (LIKELY_PRIVATE if self.private else LIKELY)
+
 
 def exchange_signals(
     alone: Mapping[int, float],
     likeness: Mapping[int, float],
     gain: Mapping[int, float | None],
     together: Mapping[int, Sequence[int]],
-    line: Line,
+    line: AnsweredLine,
+    *,
+    whispered: Collection[int] = (),
 ) -> Mapping[int, ExchangeSignals]:
     """Return what is known of each memory with its exchange, by place.
 
@@ -95,6 +106,7 @@ def exchange_signals(
             if that is unknown.
         together: The places of the same exchange, each one's own included.
         line: What is said.
+        whispered: The places of whispers.
     """
     ranks = {place: rank for rank, place in enumerate(alone)}
     known = [each for each in gain.values() if each is not None]
@@ -106,6 +118,7 @@ def exchange_signals(
             likeness=max(likeness[each] for each in together[place]),
             rank=min(ranks[each] for each in together[place]),
             gain=middle if (found := gain[place]) is None else found,
+            private=not {*whispered}.isdisjoint(together[place]),
         )
         for place in alone
     }

@@ -7,12 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from statistics import median
 
+from keepsake.archive.records import Memory
 from keepsake.archive.replies import REACH, goes_on, replies_to
-from keepsake.happening import Person
+from keepsake.happening import Manner, Person, Speech
 from keepsake.language.languages import length_in_words, number_of_words, telling_terms
 from keepsake.recall.documents import SAME_SCENE
 from keepsake.recall.ranking.candidates import CandidateList
-from keepsake.recall.ranking.exchanges import LIKELY, ExchangeSignals, Line, exchange_signals
+from keepsake.recall.ranking.exchanges import AnsweredLine, ExchangeSignals, exchange_signals
 from keepsake.recall.ranking.floor import split
 from keepsake.recall.ranking.usefulness import (
     SEVERAL,
@@ -73,8 +74,14 @@ def judge_exchanges(
         {place: likeness.get(among.rows[place], middle) for place in alone},
         {n: alike.gain([among.rows[each] for each in whole]) for n, whole in together.items()},
         together,
-        Line(int(length_in_words(among.question.text)), alike.need),
+        AnsweredLine(int(length_in_words(among.question.text)), alike.need),
+        whispered=[place for place in alone if _is_whispered(among.traits[place].memory)],
     )
+
+
+def _is_whispered(memory: Memory | None) -> bool:
+    said = memory.what if memory is not None else None
+    return isinstance(said, Speech) and said.manner is Manner.WHISPER
 
 
 def _exchanges(among: CandidateList, judged: Collection[int]) -> Mapping[int, Sequence[int]]:
@@ -116,7 +123,7 @@ def usable(
     if alike is None:
         return found
     exchanges = judge_exchanges(among, alone, alike)
-    bears = {place for place, each in exchanges.items() if each.probability() >= LIKELY}
+    bears = {place for place, each in exchanges.items() if each.bears}
     begins = now - SAME_SCENE
     is_of_others = any(among.documents[place].time < begins for place in found)
     return bears | found if among.question.asks and is_of_others else bears

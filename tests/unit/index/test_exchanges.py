@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from keepsake.archive.records import Memory
-from keepsake.happening import ME, Person, Speech
+from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.recall.documents import memory_document
 from keepsake.recall.query import query_of
 from keepsake.recall.ranking.candidates import CandidateList
@@ -26,7 +26,12 @@ WEAK = Signals(above=0.0, share=0.0, heard=True, by_asker=False, new_words=4, te
 
 
 def judged(
-    *, hours: float, alike: float, window: float | None = None, need: float = 2.0
+    *,
+    hours: float,
+    alike: float,
+    window: float | None = None,
+    need: float = 2.0,
+    manner: Manner = Manner.SAY,
 ) -> set[int]:
     """Return which of three lines an answer can use: a question, what others say, its answer.
 
@@ -35,11 +40,12 @@ def judged(
         alike: How like the words of the question are.
         window: How like those of the lines are that the prompt shows; None if it shows none.
         need: The logit of the probability that the question asks for something told before.
+        manner: How the question and its answer were said.
     """
     spoken = (
-        Speech(speaker=TOM, words="Where does the goat sleep?", to=(ME,)),
+        Speech(speaker=TOM, words="Where does the goat sleep?", to=(ME,), manner=manner),
         Speech(speaker=ANN, words="Cold today.", to=(Person("Nell", "43-1"),)),
-        Speech(speaker=ME, words="Between two herring barrels.", to=(TOM,)),
+        Speech(speaker=ME, words="Between two herring barrels.", to=(TOM,), manner=manner),
     )
     documents = {
         number: memory_document(Memory(number, NOON + timedelta(seconds=number), what), "Mira")
@@ -74,6 +80,16 @@ def test_what_the_window_says_as_well_need_not_be_recalled() -> None:
 def test_a_line_that_asks_for_nothing_told_before_recalls_less() -> None:
     assert judged(hours=0.5, alike=0.35, window=0.35) == {0, 2}
     assert judged(hours=0.5, alike=0.35, window=0.35, need=-3.0) == set()
+
+
+def test_a_whisper_is_recalled_sooner_because_no_summary_tells_it() -> None:
+    alike = next(n / 100 for n in range(100) if judged(hours=0.5, alike=n / 100))
+    whispered = next(
+        n / 100
+        for n in range(100)
+        if judged(hours=0.5, alike=n / 100, manner=Manner.WHISPER) == {0, 2}
+    )
+    assert whispered < alike
 
 
 def test_the_weights_are_those_that_the_labelled_searches_give() -> None:

@@ -34,7 +34,10 @@ def vectors_of(text: str) -> list[WordVector]:
 
 
 def likeness(
-    asked: Sequence[WordVector], terms: Sequence[str], worth: Mapping[str, float], known: dict[int, bytes]
+    asked: Sequence[WordVector],
+    terms: Sequence[str],
+    worth: Mapping[str, float],
+    known: dict[int, bytes],
 ) -> Likeness:
     """Return how like a question memories are; empty if nothing was compared."""
     found = compared(asked, terms, worth, known)
