@@ -18,14 +18,15 @@ from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
 from keepsake.happening import Person
 from keepsake.language.languages import language_of
 from keepsake.language.questions import usual_questions
-from keepsake.ports import Clock, Embedder, WordVector, as_word_embedder, likens_questions
+from keepsake.ports import Clock, Embedder, as_word_embedder, likens_questions
+from keepsake.recall.comparing import NOTHING_ASKED, Asked, beside_memories, shown_from
 from keepsake.recall.documents import Document, DocumentKind, Hit, split_key
 from keepsake.recall.foreign_words import scores_in_own_language
 from keepsake.recall.index.rows import row_of
 from keepsake.recall.index.words import WordIndex
 from keepsake.recall.query import RecallQuery, query_of, terms_of
+from keepsake.recall.ranking.needs import need
 from keepsake.recall.ranking.rank import rank
-from keepsake.recall.ranking.word_vectors import Likeness, likeness
 from keepsake.recall.stores import Nearest, Vectors
 
 _POOL = 120
@@ -115,7 +116,8 @@ class MemorySearch:
         if by_words is None:
             return None
         word_scores, worths = by_words
-        nearest_passages, asked = by_meaning or ((), ())
+        nearest_passages, asked = by_meaning or ((), NOTHING_ASKED)
+        judges = sparing and asker is not None
         passages = _by_row(nearest_passages, before)
         likenesses = {row: max(found.values()) for row, found in passages.items()}
         rows = self._candidates(
@@ -139,6 +141,15 @@ class MemorySearch:
             and (not before or document.last < before)
             and may(document)
         }
+        shown = self._unless_failing(
+            "words", lambda: shown_from(self._words, before, text, may) if judges and before else ()
+        )
+        alike = self._unless_failing(
+            "words",
+            lambda: beside_memories(
+                self._words, query, asked, worths, documents, shown=shown or ()
+            ),
+        )
         return rank(
             query,
             documents,
@@ -147,7 +158,7 @@ class MemorySearch:
             now,
             worths=worths,
             linked=linked - best,
-            alike=self._alike(query, asked, worths, documents),
+            alike=alike,
             limit=limit,
             kinds=kinds,
             unprompted=unprompted,
@@ -159,7 +170,7 @@ class MemorySearch:
 
     def _ask_vectors(
         self, query: RecallQuery, *, is_said: bool, unprompted: bool
-    ) -> Future[tuple[Nearest, Sequence[WordVector]]] | None:
+    ) -> Future[tuple[Nearest, Asked]] | None:
         """Begin a search by meaning in another thread; None if there is nothing to search by.
 
         It also returns the words of a question, and of what is said, if the embedder makes vectors
@@ -176,9 +187,10 @@ class MemorySearch:
         # A scene is long: a second version of it would take twice as long to embed.
         texts = query.meaning if unprompted else query.meaning + query.nameless
 
-        def search() -> tuple[Nearest, Sequence[WordVector]]:
+        def search() -> tuple[Nearest, Asked]:
             """Search near the sum of the vectors."""
-            found = _sum(embedder.embed(texts))
+            made = embedder.embed(texts)
+            found = _sum(made)
             if likens_questions(embedder):
                 # A scene embeds them, too: so they are ready before the first question.
                 usual = embedder.embed(usual_questions(query.text))
@@ -186,7 +198,8 @@ class MemorySearch:
                 if query.asks:
                     found = [a - share * b for a, b in zip(found, _sum(usual), strict=True)]
             by_words = as_word_embedder(embedder) if query.asks or is_said else None
-            asked = by_words.embed_words(texts[:1])[0] if by_words is not None else ()
+            words = by_words.embed_words(texts[:1])[0] if by_words is not None else ()
+            asked = Asked(words, need(made[0], embedder.model_name))
             return vectors.query(found, _POOL + _WINDOW), asked
 
         return _EXECUTOR.submit(search)
@@ -224,25 +237,6 @@ class MemorySearch:
         for span in query.times:
             rows.update(self._words.of_time(span, _POOL, before, query.asker))
         return rows
-
-    def _alike(
-        self,
-        query: RecallQuery,
-        asked: Sequence[WordVector],
-        worths: Mapping[str, float],
-        rows: Collection[int],
-    ) -> Likeness:
-        """Return how like a question's words those of these rows are; empty if that is unknown.
-
-        It was learned from talk. Long texts have no such words; if one in four is long, it is
-        unknown.
-        """
-        if not asked:
-            return {}
-        known = self._unless_failing("words", lambda: self._words.embeddings.signs_at(rows)) or {}
-        is_talk = 4 * len(known) > 3 * len(rows)
-        weighed = (*query.terms, *query.asking)
-        return likeness(asked, weighed, worths, known) if is_talk else {}
 
     def _linked(
         self, query: RecallQuery, best: Sequence[str], names: Collection[str], before: int | None

@@ -20,6 +20,7 @@ BENCHES = (
     "remembered",
     "recalled",
     "usefulness",
+    "needs",
     "exchanges",
     "excerpts",
     "spoken",

@@ -61,6 +61,13 @@ class Embeddings:
             asked = "SELECT id, packed FROM signs WHERE id IN (SELECT value FROM json_each(?))"
             return dict(database.execute(asked, [json.dumps(sorted(rows))]).fetchall())
 
+    def rows_from(self, first: int) -> list[int]:
+        """Return the rows of memories with signs, from a number on."""
+        with self._file.connected() as database:
+            return [
+                row for (row,) in database.execute("SELECT id FROM signs WHERE id >= ?", [first])
+            ]
+
     def save_signs(self, packed: Mapping[str, bytes]) -> None:
         """Store the packed signs of the words of these documents; empty ones are deleted."""
         if not packed:

@@ -7,12 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from statistics import median
 
+from keepsake.archive.records import Memory
 from keepsake.archive.replies import REACH, goes_on, replies_to
-from keepsake.happening import Person
+from keepsake.happening import Manner, Person, Speech
 from keepsake.language.languages import length_in_words, number_of_words, telling_terms
 from keepsake.recall.documents import SAME_SCENE
 from keepsake.recall.ranking.candidates import CandidateList
-from keepsake.recall.ranking.exchanges import LIKELY, ExchangeSignals, exchange_signals
+from keepsake.recall.ranking.exchanges import AnsweredLine, ExchangeSignals, exchange_signals
 from keepsake.recall.ranking.floor import split
 from keepsake.recall.ranking.usefulness import (
     SEVERAL,
@@ -21,6 +22,7 @@ from keepsake.recall.ranking.usefulness import (
     new_words,
     other_talks,
 )
+from keepsake.recall.ranking.word_vectors import Compared
 
 
 def judge_alone(
@@ -56,21 +58,30 @@ def judge_alone(
 
 
 def judge_exchanges(
-    among: CandidateList, alone: Mapping[int, Signals], likeness: Mapping[int, float]
+    among: CandidateList, alone: Mapping[int, Signals], alike: Compared
 ) -> Mapping[int, ExchangeSignals]:
     """Return what is known of each memory with its exchange, by place.
 
     Args:
         alone: What is known of each by itself, by place, best rank first.
-        likeness: The likeness of words of all candidates that have one, by place.
+        alike: The words of what is said beside those of the candidates.
     """
+    together = _exchanges(among, alone)
+    likeness = alike.likeness()
     middle = math.fsum(likeness.values()) / len(likeness)
     return exchange_signals(
         {place: signals.logit() for place, signals in alone.items()},
-        {place: likeness.get(place, middle) for place in alone},
-        _exchanges(among, alone),
-        int(length_in_words(among.question.text)),
+        {place: likeness.get(among.rows[place], middle) for place in alone},
+        {n: alike.gain([among.rows[each] for each in whole]) for n, whole in together.items()},
+        together,
+        AnsweredLine(int(length_in_words(among.question.text)), alike.need),
+        whispered=[place for place in alone if _is_whispered(among.traits[place].memory)],
     )
+
+
+def _is_whispered(memory: Memory | None) -> bool:
+    said = memory.what if memory is not None else None
+    return isinstance(said, Speech) and said.manner is Manner.WHISPER
 
 
 def _exchanges(among: CandidateList, judged: Collection[int]) -> Mapping[int, Sequence[int]]:
@@ -93,7 +104,7 @@ def _exchanges(among: CandidateList, judged: Collection[int]) -> Mapping[int, Se
 def usable(
     among: CandidateList,
     alone: Mapping[int, Signals],
-    likeness: Mapping[int, float],
+    alike: Compared | None,
     now: datetime,
 ) -> set[int]:
     """Return the memories that an answer in a talk can probably use.
@@ -104,15 +115,15 @@ def usable(
 
     Args:
         alone: What is known of each by itself, by place, best rank first.
-        likeness: The likeness of words of all candidates that have one, by place; empty if the
-            query is not said, or its words are not known.
+        alike: The query's words beside those of the candidates; None if it is not said, or its
+            words are not known.
         now: The time of the query.
     """
     found = {place for place, each in alone.items() if each.probability() >= USEFUL}
-    if not likeness:
+    if alike is None:
         return found
-    exchanges = judge_exchanges(among, alone, likeness)
-    bears = {place for place, each in exchanges.items() if each.probability() >= LIKELY}
+    exchanges = judge_exchanges(among, alone, alike)
+    bears = {place for place, each in exchanges.items() if each.bears}
     begins = now - SAME_SCENE
     is_of_others = any(among.documents[place].time < begins for place in found)
     return bears | found if among.question.asks and is_of_others else bears

@@ -28,7 +28,7 @@ from keepsake.recall.ranking.signals import (
     take_off,
 )
 from keepsake.recall.ranking.usefulness import ENOUGH, JUDGED
-from keepsake.recall.ranking.word_vectors import Likeness, ScoreParts, corrected
+from keepsake.recall.ranking.word_vectors import Compared, Likeness, ScoreParts, corrected
 
 _WORDS = 5.0
 """For a full match by words. Others get their BM25 as a share of that of a full match, so a single
@@ -47,7 +47,7 @@ def rank(
     limit: int,
     worths: Mapping[str, float] = {},
     linked: Collection[int] = (),
-    alike: Likeness | None = None,
+    alike: Compared | None = None,
     kinds: Mapping[DocumentKind, int] | None = None,
     unprompted: bool = False,
     agent: str = "",
@@ -63,7 +63,7 @@ def rank(
         meaning: The cosine similarities of passages by their number, by row number.
         worths: The weight of each term of the question; the default is 1.
         linked: Rows that have a rare word of the best candidates.
-        alike: How like the question's words those of memories are; None if that is unknown.
+        alike: The question's words beside those of memories; None if they are unknown.
         kinds: The most hits of each kind, in place of ``limit``.
         unprompted: Whether the query is a scene, as nobody asked: recent memories score higher.
         agent: The agent, whose own words score lower; empty for none.
@@ -87,20 +87,18 @@ def rank(
     given = given_to_answers(among, scores)
     for place, gift in given.items():
         scores[place] += gift
-    alike = alike or {}
+    likeness = alike.likeness() if alike is not None else {}
     if question.asks:
-        scores = _corrected(among, scores, by_words, by_meaning, alike)
+        scores = _corrected(among, scores, by_words, by_meaning, likeness)
     chosen = _chosen(scores, among.documents, limit, kinds)
     lines = [place for place in chosen if among.documents[place].kind is DocumentKind.MEMORY]
     filled = set[int]()
     if sparing and meaning and len(scores) >= ENOUGH:
         shares = {place: _weight(among.matched(place), worth) for place in lines[:JUDGED]}
         alone = judge_alone(among, shares, scores, content, asker=asker)
-        said = asker is not None
-        likeness = {n: alike[row] for n, row in enumerate(among.rows) if said and row in alike}
         by_chance = noise(content)
         bears = {place for place in {*chosen}.difference(lines) if content[place] >= by_chance}
-        bears |= usable(among, alone, likeness, now)
+        bears |= usable(among, alone, alike if asker is not None else None, now)
         filled.update(filling(among, alone, lines, bears) if fills else ())
     else:
         bears = {*bearing(chosen, lines, scores, content, asks=question.asks)}

@@ -12,11 +12,12 @@ Only memories of one passage have them, since a long one has a similar word by c
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from keepsake.language.perception import WORD, stem
 from keepsake.ports import WordVector
+from keepsake.recall.ranking.needs import UNKNOWN
 
 type Likeness = Mapping[int, float]
 """How like a question memories are, by row number: the weighted mean of the cosines of words."""
@@ -89,34 +90,84 @@ def signs(found: Sequence[WordVector]) -> bytes:
     return np.packbits(np.array(vectors) > 0, axis=1).tobytes() if vectors else b""
 
 
-def likeness(
+class Compared:
+    """The words of a question beside those of memories.
+
+    Args:
+        weights: What each word of the question weighs.
+        best: How like it each word is to the most similar one of a memory, by row number.
+        window: The same for all lines that the prompt shows, together; None if that is unknown.
+
+    Attributes:
+        need: How probable it is that the question asks for something told before, as a logit.
+    """
+
+    need = UNKNOWN
+
+    def __init__(self, weights: Any, best: Mapping[int, Any], window: Any = None) -> None:
+        self._weights = weights
+        self._best = best
+        self._window = window
+
+    def likeness(self) -> Likeness:
+        """Return how like the question memories are."""
+        return {row: self._mean(each) for row, each in self._best.items()}
+
+    def gain(self, rows: Iterable[int]) -> float | None:
+        """Return how much more like the question some memories are, together, than the window.
+
+        It is negative if the window says more of what the question is about, and None if that is
+        unknown.
+        """
+        import numpy as np  # noqa: PLC0415 - slow to import
+
+        found = [self._best[row] for row in rows if row in self._best]
+        if not found or self._window is None:
+            return None
+        return self._mean(np.maximum.reduce(found)) - self._mean(self._window)
+
+    def _mean(self, likenesses: Any) -> float:
+        return float(self._weights @ likenesses / self._weights.sum())
+
+
+def compared(
     asked: Sequence[WordVector],
     terms: Collection[str],
     worth: Mapping[str, float],
     known: Mapping[int, bytes],
-) -> Likeness:
-    """Return how like a question memories are; empty if it has no word.
+    window: Collection[bytes] = (),
+) -> Compared | None:
+    """Compare a question's words with those of memories; None if it has no word, or there are none.
 
     Args:
         asked: The question's words.
         terms: Its words that are weighed by their rarity; all others count as common.
         worth: The weight of each, if it is known.
         known: The packed signs of the words of each memory, by row number.
+        window: Those of the lines that the prompt shows.
     """
     import numpy as np  # noqa: PLC0415 - slow to import
 
     roots = {stem(term): worth.get(term, _RARE) for term in terms}
     asked = [(word, vector) for word, vector in asked if WORD.match(word)]
     if not (asked and known):
-        return {}
+        return None
     weights = np.array([roots.get(stem(word), _COMMON) for word, _ in asked], np.float32)
-    vectors = np.array([vector for _, vector in asked], np.float32)
+    best = _most_similar([vector for _, vector in asked], [*known.values(), *window])
+    shown = best[:, len(known) :].max(axis=1) if window else None
+    return Compared(weights, dict(zip(known, best.T, strict=False)), shown)
+
+
+def _most_similar(asked: Sequence[Sequence[float]], texts: Sequence[bytes]) -> Any:
+    """Return the cosine of each vector to the most similar word of each text: a row for each."""
+    import numpy as np  # noqa: PLC0415 - slow to import
+
+    vectors = np.array(asked, np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     size = vectors.shape[1]
-    packed = np.frombuffer(b"".join(known.values()), np.uint8).reshape(-1, size // 8)
+    packed = np.frombuffer(b"".join(texts), np.uint8).reshape(-1, size // 8)
     # The cosine to a vector of ones and minus ones, from the product with one of ones and zeros.
     ones: Any = np.unpackbits(packed, axis=1).astype(np.float32)
     near = (2.0 * (vectors @ ones.T) - vectors.sum(axis=1, keepdims=True)) / size**0.5
-    starts = np.cumsum([0, *(len(each) // (size // 8) for each in known.values())][:-1])
-    best = np.maximum.reduceat(near, starts, axis=1)
-    return dict(zip(known, (weights @ best / weights.sum()).tolist(), strict=True))
+    starts = np.cumsum([0, *(len(each) // (size // 8) for each in texts)][:-1])
+    return np.maximum.reduceat(near, starts, axis=1)

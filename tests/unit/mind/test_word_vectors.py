@@ -1,6 +1,6 @@
 """Late interaction: the words of a question beside those of memories."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -11,10 +11,11 @@ from keepsake.language.perception import words
 from keepsake.models.embedders import CachedEmbedder
 from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.ports import FixedClock, WordVector
+from keepsake.recall.comparing import shown_from
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.index.words import WordIndex
 from keepsake.recall.query import query_of
-from keepsake.recall.ranking.word_vectors import ScoreParts, corrected, likeness, signs
+from keepsake.recall.ranking.word_vectors import Likeness, ScoreParts, compared, corrected, signs
 from keepsake.recall.search import MemorySearch
 
 NOON = datetime(2026, 5, 14, 12, 0, tzinfo=UTC)
@@ -30,6 +31,17 @@ def vectors_of(text: str) -> list[WordVector]:
         seed = int.from_bytes(LIKE.get(word, word).encode())
         found.append((word, [*np.random.default_rng(seed).normal(size=SIZE)]))
     return found
+
+
+def likeness(
+    asked: Sequence[WordVector],
+    terms: Sequence[str],
+    worth: Mapping[str, float],
+    known: dict[int, bytes],
+) -> Likeness:
+    """Return how like a question memories are; empty if nothing was compared."""
+    found = compared(asked, terms, worth, known)
+    return found.likeness() if found is not None else {}
 
 
 def test_a_memory_is_as_like_a_question_as_its_most_similar_words():
@@ -52,6 +64,36 @@ def test_a_rare_word_counts_more_than_a_common_one():
     common = likeness(asked, ["pet"], {"pet": 0.1}, known)
     assert rare[2] > rare[1]
     assert common[2] < common[1]
+
+
+def test_an_exchange_gains_what_the_window_has_not() -> None:
+    known = {1: signs(vectors_of("Has anybody fed the dog?")), 2: signs(vectors_of("With rye."))}
+    shown = [signs(vectors_of("It rains.")), signs(vectors_of("Whose pet is that?"))]
+    asked = vectors_of("pet grain")
+    found = compared(asked, ["pet", "grain"], {}, known, shown)
+    assert found is not None
+    both = found.gain([1, 2])
+    pet = found.gain([1])
+    assert both is not None
+    assert pet is not None
+    assert both > pet + 0.3
+    assert abs(pet) < 0.2  # the window has the pet as well
+    assert found.gain([3]) is None
+    without = compared(asked, ["pet", "grain"], {}, known)
+    assert without is not None
+    assert without.gain([1]) is None
+
+
+def test_the_window_of_a_prompt_is_what_it_shows_but_for_the_line_that_is_answered() -> None:
+    index = WordIndex()
+    said = ("The dog is fed.", "It rains.", "Whose pet is that?", "Whose pet is that?")
+    index.add(
+        Document(f"memory:{n}", DocumentKind.MEMORY, text, NOON, n, n, said=text)
+        for n, text in enumerate(said, 1)
+    )
+    index.embeddings.save_signs({f"memory:{n}": signs(vectors_of(said[n - 1])) for n in (1, 2, 3)})
+    assert shown_from(index, 2, "Whose pet is that? Tell me.", lambda _: True) == [2]
+    assert shown_from(index, 1, "Hm.", lambda line: line.first != 2) == [1, 3]
 
 
 class SameMeaning:
