@@ -217,8 +217,8 @@ class AgentMemory:
             What was done; its outcome is NOTHING if nothing was due or left to do.
 
         Raises:
-            CompactionError: No memory and no summary was changed. It says why. What the prompt
-                shows may be masked further, and edited summaries are taken over.
+            CompactionError: No memory and no summary was changed. It says why. Edited summaries
+                are taken over.
         """
         with self._exclusively(), self.compactor.failing_safely(request.reason):
             if request.reason is not None and (problem := self.no_room()):
@@ -239,8 +239,10 @@ class AgentMemory:
     ) -> CompactionResult | None:
         """Carry out a plan; return None if masking was all that there was to do."""
         was_in_vain = self._triggers.last_was_in_vain()
-        self.window.mask_all_allowed()
         made = self.compactor.make(plan, request, was_in_vain=was_in_vain)
+        # Not before: a prompt that is built while the summary is written would begin differently
+        # from the one before it, and the next one once more.
+        self.window.mask_all_allowed()
         load = self.load()
         # Memories that came meanwhile say nothing about what this compaction achieved.
         left = made.tokens_after if made else load.summaries + load.window

@@ -56,7 +56,7 @@ class Ladder:
     def climb(self) -> bool:
         """Climb as far as needed; return False if no summary has changed.
 
-        The first step, :attr:`Rung.MASK`, is only recorded: the window was masked before.
+        The first step, :attr:`Rung.MASK`, is only recorded: the window is masked afterwards.
 
         The summaries are shortened, and then cut, only if the prompt is still over the high mark.
         The aim is then the low one.

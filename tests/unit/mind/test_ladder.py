@@ -203,3 +203,20 @@ def test_without_room_old_results_are_shortened_before_lines_are_left_out(agent,
     shown = memory.context().shown
     assert memory.load().used < whole
     assert any("… (memory" in each.text for each in shown)
+
+
+def test_a_prompt_that_is_built_while_a_summary_is_written_begins_as_before(agent, memory):
+    """It was masked first, so the prompt changed twice."""
+    for place in range(3):
+        add_look(memory, f"Room {place}", 20)
+    fill(memory, 0.9)
+    before = memory.context().shown
+    seen_meanwhile = []
+
+    def summarizer(source):
+        seen_meanwhile.append(memory.context().shown)
+        return Draft("I was in three rooms, and thought of them.", "scripted")
+
+    agent.summarizer = summarizer
+    compact(memory, HIGH)
+    assert seen_meanwhile == [before]
