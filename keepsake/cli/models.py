@@ -17,10 +17,12 @@ from keepsake.models import catalogue, fetching
 from keepsake.models.catalogue import Catalogue, CatalogueModel
 from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import require_gguf
+from keepsake.models.local.mpnet import MPNET
 from keepsake.models.profiles import (
     AGENT,
     AUTO,
     EMBEDDED,
+    EMBEDDER,
     NO_MODEL,
     NOTHING_FOUND,
     ModelProfile,
@@ -85,6 +87,32 @@ def use(name: Name) -> None:
     file_of_profiles.change(path, lambda text, _: with_settings(text or "", AGENT, settings))
     load(path)  # raises ConfigError if another profile contradicts it
     out.print(f"The agents now use {name} (section {AGENT} of {escape(str(path))}).")
+
+
+@app.command("embedder")
+def embedder(
+    name: Annotated[
+        str, typer.Argument(help=f"{MPNET}, for English; or `auto`, which is the default.")
+    ],
+) -> None:
+    """Let recall use a larger embedding model, which is fetched; effective after a reload."""
+    here = places()
+    prepare(here)
+    if name not in (AUTO, MPNET):
+        raise ModelMissing(f"There is no embedder {name!r} to fetch", f"Use {MPNET} or {AUTO}")
+    settings = {"provider": AUTO, "model": ""}
+    if name == MPNET:
+        from keepsake.models.local.mpnet_weights import PUBLISHED, fetch_mpnet  # noqa: PLC0415
+
+        said = f"{PUBLISHED.repo}/{PUBLISHED.file}, {_size(PUBLISHED)}, {PUBLISHED.licence}"
+        out.print(escape(said))
+        out.print(escape(str(fetch_mpnet(here.models))))
+        settings = {"provider": EMBEDDED, "model": MPNET}
+    path = here.config / "llm.md"
+    file_of_profiles = RecordStore[str](lambda _path, text, _time: text)
+    file_of_profiles.change(path, lambda text, _: with_settings(text or "", EMBEDDER, settings))
+    out.print(f"Recall uses {name} (section {EMBEDDER} of {escape(str(path))}).")
+    out.print("Now: keepsake reload. The vectors are made again in the background.")
 
 
 def _catalogue(here: Places) -> Catalogue:

@@ -22,10 +22,11 @@ from keepsake.language.languages import ENGLISH, is_english
 from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import parse
 from keepsake.models.http import JsonServer, ServerTexts, redacted
-from keepsake.models.local import e5
+from keepsake.models.local import e5, mpnet
 from keepsake.models.local.base import LocalEmbedder
 from keepsake.models.local.e5 import E5, E5Embedder
 from keepsake.models.local.minilm import MINILM, MiniLMEmbedder
+from keepsake.models.local.mpnet import MPNET, MpnetEmbedder
 from keepsake.models.ollama import ollama_host, server_texts
 from keepsake.models.openai import api_key
 from keepsake.models.profiles import (
@@ -51,7 +52,11 @@ log = get_logger(Subsystem.EMBEDDING)
 
 _PROVIDERS = (AUTO, EMBEDDED, OLLAMA, OPENAI)
 """Providers of embeddings; ``embedded`` is a model in this process."""
-_LOCAL: Mapping[str, Callable[[], LocalEmbedder]] = {MINILM: MiniLMEmbedder, E5: E5Embedder}
+_LOCAL: Mapping[str, Callable[[], LocalEmbedder]] = {
+    MINILM: MiniLMEmbedder,
+    E5: E5Embedder,
+    MPNET: MpnetEmbedder,
+}
 """The models of ``embedded``; the first is the default."""
 _BATCH = 8
 """Texts that are embedded in one step. Between steps other callers get their turn."""
@@ -136,6 +141,10 @@ def named_embedder(name: str, threads: int = 1) -> Embedder | None:
     if provider == EMBEDDED and (rest or MINILM) in _LOCAL:
         if rest == E5 and not e5.is_installed():
             raise e5.not_installed()
+        if rest == MPNET and not mpnet.is_fetched():
+            raise mpnet.not_fetched()
+        if rest == MPNET:
+            return MpnetEmbedder(threads=threads)
         return E5Embedder() if rest == E5 else MiniLMEmbedder(threads=threads)
     if provider in (OLLAMA, OPENAI) and model and (host or provider == OLLAMA):
         profile = replace(ModelProfile(EMBEDDER), provider=provider, model=model, host=host)
@@ -143,8 +152,8 @@ def named_embedder(name: str, threads: int = 1) -> Embedder | None:
     if folder := _folder(name):
         return MiniLMEmbedder(folder, threads)
     cure = (
-        f"Write embedded, embedded:{E5}, none, ollama:MODEL@HOST, openai:MODEL@HOST or a folder "
-        "with a model"
+        f"Write embedded, embedded:{E5}, embedded:{MPNET}, none, ollama:MODEL@HOST, "
+        "openai:MODEL@HOST or a folder with a model"
     )
     raise ModelMissing(f"There is no embedder {name!r}", cure)
 

