@@ -265,8 +265,8 @@ def test_a_builder_edits_a_summary_and_a_profile(page: Page) -> None:
 
 
 def test_on_a_phone_the_head_and_the_ways_of_an_agent_are_whole(page: Page) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
     open_mira(page, "why")
+    page.set_viewport_size({"width": 390, "height": 844})
     when = page.locator("#state .act time").bounding_box()
     assert when is not None
     assert when["x"] + when["width"] <= 390  # long words before it are cut
