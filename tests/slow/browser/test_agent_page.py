@@ -272,5 +272,6 @@ def test_on_a_phone_the_head_and_the_ways_of_an_agent_are_whole(page: Page) -> N
     assert when["x"] + when["width"] <= 390  # long words before it are cut
     for name in ("What Mira will do", "What the last compaction lost"):
         expect(page.get_by_role("link", name=name)).to_be_visible()
+    expect(page.locator(".turns").first).to_be_visible()
     boxes = [each.bounding_box() for each in page.locator(".turns").first.locator("> *").all()]
     assert len({box and round((box["y"] + box["height"] / 2) / 8) for box in boxes}) == 1
