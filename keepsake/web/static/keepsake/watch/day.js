@@ -69,13 +69,19 @@ function unknown(now, next, at) {
 function boxed(part, leading, following = null) {
   return el(
     "p",
-    { class: part.private ? "next whisper" : "next", "data-row": true, tabindex: "-1" },
+    { class: kindOf(part), "data-row": true, tabindex: "-1" },
     leading,
     ...place(part),
     part.private ? [el("span", { class: "flag" }, "in private"), " "] : null,
     does(part),
     following,
   );
+}
+
+/** How a line stands out: a plan most, and what is only usual at that hour not at all. */
+function kindOf({ plan, private: isPrivate }) {
+  if (!plan) return "next usual";
+  return isPrivate ? "next whisper" : "next";
 }
 
 /** A plan whose time has come: `Now: since 20:05 (begun), `. */
