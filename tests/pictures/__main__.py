@@ -20,7 +20,7 @@ from tests.pictures.cast import cast
 from tests.pictures.scene import Scene, played
 from tests.slow.e2e.players import PASSWORD
 
-MOST = 150_000
+MOST = 180_000
 """The most bytes of a picture: README must load quickly."""
 SIZE = (1120, 720)
 """The size of a picture in pixels; on a page of a repository it is shown a little smaller."""
