@@ -40,7 +40,14 @@ from keepsake.web.people import api as people_api
 from keepsake.web.programs import api as tokens_api
 from keepsake.web.programs.tokens import PER_MINUTE
 from keepsake.web.searching import By, MemoryFilter
-from keepsake.web.shapes import LARGEST, NewEvents, Overview, SearchView, answers
+from keepsake.web.shapes import (
+    LARGEST,
+    NewEvents,
+    Overview,
+    PromiseRow,
+    SearchView,
+    answers,
+)
 from keepsake.web.watching import watching
 
 _ABOUT = (
@@ -197,6 +204,12 @@ def plans(request: HttpRequest, ended: bool = False) -> list[OwnPlan]:
     With ``ended`` also the last plans of each that have ended, the one that was due last first.
     """
     return with_causes_of_all(world.plans(ended=ended), world.folders())
+
+
+@api.get("/promises", response=answers(list[PromiseRow]))
+def promises(request: HttpRequest) -> list[PromiseRow]:
+    """What all agents have promised, for no certain time."""
+    return world.promises()
 
 
 @api.get("/past", response=answers(PastView))

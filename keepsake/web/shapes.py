@@ -256,6 +256,22 @@ class PlanRow(Shape):
         )
 
 
+class PromiseRow(Shape):
+    """Something that an agent has promised, for no certain time."""
+
+    id: int
+    """The agent's number."""
+    agent: str
+    whom: str
+    """The name of the person to whom it is promised; empty if that is not known."""
+    text: str
+    """What is promised, in the agent's own words."""
+    memory: int
+    """The memory that it rests on; 0 if a person wrote it."""
+    private: bool
+    """Whether it rests on what was told in private."""
+
+
 class NewEvents(Shape):
     """The events since the last request."""
 

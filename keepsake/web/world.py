@@ -25,6 +25,7 @@ from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.thinker import AgentState
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.kept_lines import CommitmentKind
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.layout import laid_out
@@ -47,7 +48,7 @@ from keepsake.web.links import summary_with_links
 from keepsake.web.people.known import KnownAgent
 from keepsake.web.remembered import view_of, words_in_book
 from keepsake.web.searching import Searched
-from keepsake.web.shapes import AgentRow, Overview, PlanRow, ServerRow
+from keepsake.web.shapes import AgentRow, Overview, PlanRow, PromiseRow, ServerRow
 
 LONGEST_PROBLEM = 160
 """The most characters of an agent's problem that are shown; the log has the whole text."""
@@ -230,7 +231,8 @@ def profile(number: int) -> ProfileView:
 
 
 MOST_PLANS = 200
-"""The most open plans of one answer, those due first, and the most that have ended."""
+"""The most open plans of one answer, those due first, the most that have ended, and the most
+promises."""
 
 
 @on_reactor
@@ -250,6 +252,26 @@ def plans(*, ended: bool = False) -> list[PlanRow]:
     past = [each for each in found if each.state.has_ended]
     past.sort(key=lambda each: each.at.timestamp() if each.at else 0.0, reverse=True)
     return current[:MOST_PLANS] + past[:MOST_PLANS]
+
+
+@on_reactor
+def promises() -> list[PromiseRow]:
+    """Return the promises of all agents, those of each agent in the order of its file."""
+    found = [
+        PromiseRow(
+            id=agent.id,
+            agent=agent.key,
+            whom=each.who,
+            text=each.text,
+            memory=each.number,
+            private=each.aloud is None and mind.memory.private.is_whispered(each.number),
+        )
+        for agent in all_agents()
+        if (mind := mind_by_number(agent.id)) is not None
+        for each in mind.books.commitments.items
+        if each.kind is CommitmentKind.PROMISE
+    ]
+    return found[:MOST_PLANS]
 
 
 MOST_ROOMS = 400

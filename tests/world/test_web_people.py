@@ -59,7 +59,10 @@ class TestPeople(WebWorld):
         self.mind.books.plans.add(Plan(what="fetch honey", whom=Person("Tom", self.tom)))
         mira = self.known(key=self.tom)["Mira"]
         assert [each["text"] for each in mira["promises"]] == ["promise to Tom: a bowl of soup"]
-        assert mira["promises"][0]["memory"]
+        number = mira["promises"][0]["memory"]
+        assert number
+        soup = {"id": self.mira.id, "agent": "Mira", "whom": "Tom", "text": "a bowl of soup"}
+        assert self.get("/promises") == [{**soup, "memory": number, "private": False}]
         found = self.get("/person", key=self.tom, by=self.mira.id)["agents"]
         lines = next(each["lines"] for each in found if each["agent"] == "Mira")
         errands = {each["text"]: each["errand"] for each in lines}

@@ -160,7 +160,8 @@ def _lines(archive: Archive, why: Why, prompt: str, rules: str) -> Iterator[_Lin
     first, last = why.window or (1, 0)
     numbers = {*known, *(each.memory.number for each in why.recalled if each.memory is not None)}
     before = [each for n in sorted(numbers) if n < first for each in archive.read(n, n)]
-    told = {why.cause.words or why.cause.text} if why.cause else set[str]()
+    # What is answered stands in the memories, and again in the words that ask for an answer.
+    told = {*sentences(why.cause.words or why.cause.text)} if why.cause else set[str]()
     for memory in (*before, *archive.read(first, last)):
         if memory.number == cause or isinstance(memory.what, Result) or not holds(prompt, memory):
             continue
@@ -173,7 +174,7 @@ def _lines(archive: Archive, why: Why, prompt: str, rules: str) -> Iterator[_Lin
     for line in prompt.splitlines():
         if _FORM in line:
             continue
-        for each in sentences(line):
+        for each in sentences(line.strip("[]")):
             if each not in rules and not any(one in each or each in one for one in told):
                 yield _Line(each)
 

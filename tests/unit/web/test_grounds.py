@@ -80,6 +80,15 @@ def test_what_the_rules_of_a_prompt_say_is_no_ground(village):
     assert grounds(village, "One sentence about pianos.") == []
 
 
+def test_what_is_answered_is_no_ground_where_the_prompt_asks_for_the_answer(village):
+    asked = "Who was Ada, Mira? Nobody finishes the sentence about her."
+    number = village.said("Bram", asked, to=["Mira"])["Mira"]
+    (cause,) = village.archives["Mira"].read(number, number)
+    prompt = prompt_of(village, f"[Bram waits for your answer to: {asked}]")
+    act = replace(why(village, "I tell the goat, so the sentence is finished."), cause=cause)
+    assert grounds_of(village.archives["Mira"], act, prompt, RULES)[0] == []
+
+
 def test_a_sentence_of_a_summary_is_a_ground(village):
     told = "Wren rakes salt with her grandmother."
     basis = SummaryBasis("recent", 1, 1, 2, "a model", told, ())

@@ -17,11 +17,14 @@ PLAN: dict[str, Any] = {"line": "", "what": "bake", "at": None, "waits_for": "",
 PLAN |= {"whom": "", "state": "open", "why": "", "memory": 0, "private": False, "cause": None}
 
 
-def serve_plans(page: Page, plans: list[dict[str, Any]], **day: Any) -> None:
-    """Show plans as of noon of the first of May."""
+def serve_plans(
+    page: Page, plans: list[dict[str, Any]], *others: dict[str, Any], **day: Any
+) -> None:
+    """Show plans as of noon of the first of May; ``others``: the open plans of other agents."""
     nothing = [{"date": f"2026-05-0{each}T00:00:00+02:00", "parts": []} for each in (1, 2)]
     known = {"usual": "", "now": None, "next": None, "dates": nothing, "place": "", "due": []}
     serve(page, "agents/1/plans", [{**PLAN, **each} for each in plans])
+    serve(page, "plans", [{**PLAN, **each} for each in others])
     serve(page, "agents/1/day", {**known, **day})
     promise = {"text": "promise to Tom: <b>soup</b>", "memory": 4}
     serve(page, "agents/1/book?of=kept", [{"promises": [promise], "private": [4]}])
@@ -214,7 +217,9 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         {**plan, "number": 6, "what": "sleep", "state": "missed", "why": "it was late"}
         | {"cause": asked},
     ]
+    soup = {"id": 1, "agent": "Mira", "whom": "Tom", "text": "<b>soup</b>", "memory": 4}
     serve(page, "plans?ended=true", plans)
+    serve(page, "promises", [{**soup, "private": True}])
     page.evaluate(
         """() => {
             document.body.innerHTML = `<input id=filter><p id=summary></p><p id=next hidden></p>
@@ -223,7 +228,8 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         }"""
     )
     expect(page.locator("#summary")).to_have_text(
-        "4 open plans, 1 of them due. Of the last that have ended: 1 done, 1 missed, 0 given up."
+        "4 open plans, 1 of them due. 1 promise for no certain time."
+        " Of the last that have ended: 1 done, 1 missed, 0 given up."
     )
     next_plan = re.compile(r"Mira, .*\(in 2 h\), with Tom: in private meet Tom")
     expect(page.locator("#next")).to_contain_text(next_plan)
@@ -234,8 +240,11 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         "Later",
         "Waiting for somebody or something",
         "At any time",
+        "Promised, for no certain time",
         "Ended lately",
     ]
+    promise = page.locator("table[aria-label^=Promised] tbody tr")
+    expect(promise.locator("td")).to_have_text(["Mira", "in private <b>soup</b> memory 4", "Tom"])
     due = page.locator("table[aria-label=Due] tbody tr")
     expect(due.first).to_contain_text("10 min ago")
     expect(due.first).to_contain_text("ring <b>the bell</b>")
@@ -247,3 +256,29 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     expect(page.locator("tr", has_text="sleep")).to_contain_text(
         re.compile("Tom .*missedit was late")
     )
+    page.locator("#filter").fill("soup")
+    expect(page.locator("#lists tbody tr")).to_have_count(1)
+
+
+def test_what_others_mean_to_do_with_an_agent_stands_on_its_page(page: Page) -> None:
+    page.evaluate("document.body.dataset.name = 'Nell'")
+    bram = {"id": 2, "agent": "Bram", "whom": "Nell"}
+    serve_plans(
+        page,
+        [],
+        {
+            **bram,
+            "what": "bring an apple",
+            "at": "2026-05-02T07:00:00+00:00",
+            "place": "The Office",
+        },
+        {**bram, "what": "tell her", "waits_for": "when Nell comes", "private": True},
+        {**bram, "what": "mend a hive", "whom": "Joss"},
+        {**bram, "id": 1, "agent": "Nell", "what": "look at herself"},
+    )
+    others = page.get_by_role("list", name="What others mean to do with Nell").locator("li")
+    expect(others).to_have_text(
+        [re.compile("09:00.*Bram.*bring an apple.*at The Inn"), re.compile("when Nell comes:")]
+    )
+    expect(others.nth(1)).to_contain_text("in private")
+    expect(others.first.get_by_role("link")).to_have_attribute("href", "/agents/2/#plans")

@@ -169,6 +169,25 @@ export function endedPlans(plans, now = Date.now()) {
   ];
 }
 
+/** What others mean to do with an agent, by their own plans; `plans`: theirs that have not ended. */
+export function othersPlans(plans, name, now = Date.now()) {
+  if (!plans.length) return null;
+  const title = `What others mean to do with ${name}`;
+  const rows = plans.map(({ id, agent, at, waits_for: waits, what, place, private: hidden }) =>
+    el(
+      "li",
+      { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
+      el("b", { class: "when" }, at ? (sameDay(at, now) ? hour : dayHour).format(new Date(at)) : ""),
+      hidden ? el("span", { class: "flag" }, "in private") : null,
+      el("a", { href: `/agents/${id}/#plans`, "data-opens": true, dir: "auto" }, agent),
+      at || !waits ? null : el("span", {}, `${waits}:`),
+      el("bdi", {}, what),
+      place ? el("span", { class: "dim" }, ["at ", el("bdi", {}, place)]) : null,
+    ),
+  );
+  return [el("h3", {}, title), list(title, rows)];
+}
+
 const ENDED = "Plans that have ended";
 
 /** A plan in a line: when, what, where, with whom, what became of it; below it who asked for it. */

@@ -1,6 +1,6 @@
 /* The section "Plans" of an agent's page: its plans by time with who asked, also those that ended, and its usual hours. */
 
-import { account, agenda, endedPlans } from "./agenda.js";
+import { account, agenda, endedPlans, othersPlans } from "./agenda.js";
 import { get } from "./api.js";
 import { dayLines, dayTables, usualHours } from "./day.js";
 import { el, fill } from "./dom.js";
@@ -29,10 +29,11 @@ export class PlanSection {
   }
 
   async load() {
-    const [all, day, kept] = await Promise.all([
+    const [all, day, kept, everybodys] = await Promise.all([
       get(`agents/${this.id}/plans`),
       get(`agents/${this.id}/day`),
       get(`agents/${this.id}/book`, { of: "kept" }),
+      get("plans"),
     ]);
     const plans = all.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
     const ended = all.filter((each) => !plans.includes(each)).reverse();
@@ -45,9 +46,11 @@ export class PlanSection {
       dayLines({ ...day, due: [] }),
     );
     const { said = [], said_today } = day;
+    const others = everybodys.filter(({ id, whom }) => whom === name && id !== Number(this.id));
     fill(
       this.agenda,
       agenda({ plans, promises, said, said_today, usual: usualHours(day) }),
+      othersPlans(others, name),
       endedPlans(ended),
     );
     fill(this.days, dayTables(day));

@@ -38,6 +38,9 @@ const PARTS = [
   ["Ended lately", ({ state }) => state in ENDED],
 ];
 const HEADS = ["Who", "When", "Plan", "Where", "With", "Asked by", "State"];
+/** The table of what was promised without a time, which stands before the plans that have ended. */
+const PROMISED = "Promised, for no certain time";
+const PROMISE_HEADS = ["Who", "Promise", "To"];
 
 /** Whether the time of a plan has come, and it has not ended. */
 function isDue({ at, state }) {
@@ -46,11 +49,12 @@ function isDue({ at, state }) {
 
 const filter = byId("filter");
 let plans = null;
+let promises = [];
 
 async function refresh() {
   if (document.hidden) return;
   try {
-    plans = await get("plans", { ended: true });
+    [plans, promises] = await Promise.all([get("plans", { ended: true }), get("promises")]);
     byId("trouble-here").hidden = true;
     draw();
   } catch (problem) {
@@ -62,18 +66,22 @@ async function refresh() {
 function draw() {
   if (plans === null) return;
   const wanted = filter.value.trim().toLowerCase();
-  const shown = plans.filter((plan) => !wanted || words(plan).toLowerCase().includes(wanted));
-  fill(byId("summary"), summary(shown));
+  const matches = (text) => !wanted || text.toLowerCase().includes(wanted);
+  const shown = plans.filter((plan) => matches(words(plan)));
+  const promised = promises.filter(({ agent, whom, text }) => matches(`${agent} ${whom} ${text}`));
+  fill(byId("summary"), summary(shown, promised));
   drawNext(shown);
+  const tables = PARTS.map(([title, belongs]) => {
+    const rows = shown.filter(belongs);
+    return rows.length ? table(title, HEADS, rows.map(row)) : null;
+  });
+  // What is still to be done stands before what has ended.
+  if (promised.length) tables.splice(-1, 0, table(PROMISED, PROMISE_HEADS, promised.map(promiseRow)));
+  const nothing = plans.length + promises.length ? "No plan matches." : "Nobody has made a plan.";
   fill(
     byId("lists"),
-    PARTS.map(([title, belongs]) => {
-      const rows = shown.filter(belongs);
-      return rows.length ? table(title, rows) : null;
-    }),
-    shown.length
-      ? null
-      : el("p", { class: "empty" }, plans.length ? "No plan matches." : "Nobody has made a plan."),
+    tables,
+    shown.length + promised.length ? null : el("p", { class: "empty" }, nothing),
   );
 }
 
@@ -82,7 +90,7 @@ function words({ agent, line, place, whom, state, why, cause }) {
   return [agent, line, place, whom, cause?.source, STATES[state], why].join(" ");
 }
 
-function summary(shown) {
+function summary(shown, promised) {
   const open = shown.filter(({ state }) => !(state in ENDED)).length;
   const ended = Object.entries(ENDED).map(
     ([state, said]) => `${count(shown.filter((each) => each.state === state).length)} ${said}`,
@@ -90,7 +98,8 @@ function summary(shown) {
   const due = shown.filter(isDue).length;
   const all = open > 1 ? ", all due" : ", due";
   const ofThem = due ? (due === open ? all : `, ${count(due)} of them due`) : "";
-  return `${many(open, "open plan")}${ofThem}. Of the last that have ended: ${ended.join(", ")}.`;
+  const also = promised.length ? ` ${many(promised.length, "promise")} for no certain time.` : "";
+  return `${many(open, "open plan")}${ofThem}.${also} Of the last that have ended: ${ended.join(", ")}.`;
 }
 
 /** The plan that is due next; those whose time has come stand in the first table. */
@@ -101,7 +110,7 @@ function drawNext(shown) {
   if (next) fill(byId("next"), el("b", {}, "Next: "), planLine(next));
 }
 
-function table(title, rows) {
+function table(title, heads, rows) {
   return [
     el("h2", {}, title, " ", el("small", {}, count(rows.length))),
     el(
@@ -113,35 +122,22 @@ function table(title, rows) {
         el(
           "tr",
           {},
-          HEADS.map((head) => el("th", { scope: "col" }, head)),
+          heads.map((head) => el("th", { scope: "col" }, head)),
         ),
       ),
-      el("tbody", {}, rows.map(row)),
+      el("tbody", {}, rows),
     ),
   ];
 }
 
 function row(plan) {
-  const { what, at, waits_for: waits, place, whom, state, why, memory, id, private: hidden } = plan;
+  const { what, at, waits_for: waits, place, whom, state, why, private: hidden } = plan;
   return el(
     "tr",
     { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
     el("td", { class: "who" }, agentLink(plan)),
     el("td", { class: "when" }, at ? [time(at, planTime), due(plan)] : waits),
-    el(
-      "td",
-      { class: "what" },
-      hidden ? el("span", { class: "flag" }, "in private ") : null,
-      el("bdi", {}, what),
-      " ",
-      memory
-        ? el(
-            "a",
-            { class: "where", href: `/agents/${id}/#memory/${memory}` },
-            `memory ${count(memory)}`,
-          )
-        : null,
-    ),
+    whatOf(plan, what),
     el("td", {}, place && el("bdi", {}, place)),
     el("td", { class: "whom" }, whom ? personLink(whom) : null),
     el("td", { class: "asked-by" }, askedBy(plan)),
@@ -151,6 +147,30 @@ function row(plan) {
       el("span", { class: `badge ${state}` }, STATES[state]),
       why ? el("small", { class: "why", dir: "auto" }, why) : null,
     ),
+  );
+}
+
+/** What is planned or promised, in a cell, with the way to the memory that it rests on. */
+function whatOf({ id, memory, private: hidden }, words) {
+  const way = `/agents/${id}/#memory/${memory}`;
+  return el(
+    "td",
+    { class: "what" },
+    hidden ? el("span", { class: "flag" }, "in private ") : null,
+    el("bdi", {}, words),
+    " ",
+    memory ? el("a", { class: "where", href: way }, `memory ${count(memory)}`) : null,
+  );
+}
+
+function promiseRow(promise) {
+  const { whom, text, private: hidden } = promise;
+  return el(
+    "tr",
+    { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
+    el("td", { class: "who" }, agentLink(promise)),
+    whatOf(promise, text),
+    el("td", { class: "whom" }, whom ? personLink(whom) : null),
   );
 }
 
