@@ -107,6 +107,31 @@ def test_words_that_nobody_said_lead_to_a_search_near_in_meaning(page: Page, wor
     expect(page.locator("#summary")).to_contain_text("None of them has your words")
 
 
+def test_what_is_near_several_words_in_meaning_says_who_remembers_it(
+    page: Page, world: WatchedWorld
+):
+    what = {"kind": "speech", "words": "I hear nothing on the <b>left</b>.", "to": []}
+    heard = {**ACT, "kind": "perception", "form": "speech", "what": what, "happening": "h1"}
+    heard |= {"source": "Tamsin", "source_id": "9-1", "confidants": ["9-1"], "number": 3}
+    gesture = {**ACT, "form": "pose", "what": {"gesture": "pours."}, "happening": "h2"}
+    names = ((1, "Mira"), (2, "Nell"))
+    hits = [
+        {"id": n, "agent": name, "memory": memory, "has_words": False}
+        for memory in (heard, gesture)
+        for n, name in names
+    ]
+    serve(page, "search?*", {"hits": hits, "by": "meaning", "complete": True})
+    page.goto("/agents/fact?q=Tamsin+is+deaf")
+    near = page.get_by_role("region", name="Near in meaning")
+    expect(near.locator("summary")).to_have_text("Near in meaning, in other words: 1")
+    expect(near.locator("li")).to_contain_text("Tamsin, ")
+    expect(near.locator("li")).to_contain_text("in private: I hear nothing on the <b>left</b>.")
+    expect(near.locator("li")).to_contain_text(re.compile("remembered by .+ and .+"))
+    page.goto("/agents/fact?q=Edwin")
+    expect(page.locator("#knowers li").first).to_be_visible()
+    expect(near).to_be_hidden()
+
+
 FROM_TAMSIN = re.compile(r"^1 of 7 agents has heard of “[^”]*Edwin”: Mira from Tamsin, aloud \(")
 
 

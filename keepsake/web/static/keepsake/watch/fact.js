@@ -16,6 +16,7 @@ import {
   typed,
   unfold,
 } from "./fact_state.js";
+import { drawNear } from "./fact_near.js";
 import { drawTellings, line, markTelling } from "./fact_tellings.js";
 import { WorldMap } from "./map.js";
 import { PastAgent } from "./past.js";
@@ -98,6 +99,7 @@ async function follow() {
   drawUnknowing();
   drawTellings(showTelling);
   drawStrands(byId("strands"), goTo);
+  drawNear();
   draw();
   makeFolded(draw);
   announce(byId("answer").textContent || byId("ignorant").textContent);
