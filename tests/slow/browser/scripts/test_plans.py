@@ -278,7 +278,7 @@ def test_what_others_mean_to_do_with_an_agent_stands_on_its_page(page: Page) -> 
     )
     others = page.get_by_role("list", name="What others mean to do with Nell").locator("li")
     expect(others).to_have_text(
-        [re.compile("09:00.*Bram.*bring an apple.*at The Inn"), re.compile("when Nell comes:")]
+        [re.compile("09:00.*Bram.*bring an apple.*at The Office"), re.compile("when Nell comes:")]
     )
     expect(others.nth(1)).to_contain_text("in private")
     expect(others.first.get_by_role("link")).to_have_attribute("href", "/agents/2/#plans")
