@@ -4,6 +4,7 @@
 import { formatter, onDay } from "./clock.js";
 import { count, el, many, personLink, sameDay, time, whyOf } from "./dom.js";
 import { HappeningKind, PlanState } from "./kinds.js";
+import { hour, planTime } from "./next_plan.js";
 import { sentence } from "./sentences.js";
 
 /** What became of a plan, in words; empty for one that is open. */
@@ -17,14 +18,6 @@ export const MARKS = {
 /** Milliseconds that a plan may be late without a word. */
 const LATE = 60000;
 
-const hour = formatter({ hour: "2-digit", minute: "2-digit" });
-const dayHour = formatter({
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-});
 const weekday = formatter({ weekday: "long", day: "numeric", month: "long" });
 
 /** The groups of plans, those that come first first. */
@@ -152,7 +145,7 @@ export function endedPlans(plans, now = Date.now()) {
   const rows = plans.map((plan) => {
     const { at, state, why } = plan;
     const how = why ? `${MARKS[state]}: ${why}` : MARKS[state];
-    return planRow(plan, at ? (sameDay(at, now) ? hour : dayHour).format(new Date(at)) : "", how);
+    return planRow(plan, at ? planTime(at, now) : "", how);
   });
   const rest = rows.slice(SHOWN);
   return [
@@ -177,7 +170,7 @@ export function othersPlans(plans, name, now = Date.now()) {
     el(
       "li",
       { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
-      el("b", { class: "when" }, at ? (sameDay(at, now) ? hour : dayHour).format(new Date(at)) : ""),
+      el("b", { class: "when" }, at ? planTime(at, now) : ""),
       hidden ? el("span", { class: "flag" }, "in private") : null,
       el("a", { href: `/agents/${id}/#plans`, "data-opens": true, dir: "auto" }, agent),
       at || !waits ? null : el("span", {}, `${waits}:`),
@@ -212,7 +205,7 @@ function whenWords({ at, state }, now) {
   if (!at) return "";
   const then = Date.parse(at);
   const near = sameDay(at, now) || sameDay(at, onDay(now, 24));
-  const words = (near ? hour : dayHour).format(new Date(at));
+  const words = near ? hour.format(new Date(at)) : planTime(at, now);
   const late = state !== PlanState.DOING && now - then > LATE;
   return then <= now ? `${late ? "due" : "since"} ${words}` : words;
 }

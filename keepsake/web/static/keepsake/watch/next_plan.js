@@ -4,7 +4,8 @@ import { formatter } from "./clock.js";
 import { el, personLink, sameDay, seconds, time } from "./dom.js";
 import { PlanState } from "./kinds.js";
 
-const hour = formatter({ hour: "2-digit", minute: "2-digit" });
+/** The time of day, to the minute. */
+export const hour = formatter({ hour: "2-digit", minute: "2-digit" });
 const dayHour = formatter({
   weekday: "short",
   day: "numeric",
@@ -14,8 +15,8 @@ const dayHour = formatter({
 });
 
 /** The time of a plan, to the minute; with the day if it is not today. */
-export function planTime(iso) {
-  return (sameDay(iso, Date.now()) ? hour : dayHour).format(new Date(iso));
+export function planTime(iso, now = Date.now()) {
+  return (sameDay(iso, now) ? hour : dayHour).format(new Date(iso));
 }
 
 /** The open plan whose time comes next; undefined for none. */
