@@ -267,7 +267,7 @@ def test_package_files_import_nothing():
     ("module", "imported", "allowed"),
     [
         ("keepsake.memory.types", "keepsake.archive.records", True),
-        ("keepsake.memory.types", "keepsake.agent.attention", False),
+        ("keepsake.memory.types", "keepsake.agent.attention.attention", False),
         ("keepsake.agent.mind", "typeclasses.agents", False),
         ("keepsake.agent.mind", "twisted.internet.defer", True),
         ("keepsake.agent.mind", "twisted.internet.reactor", False),

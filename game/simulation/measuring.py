@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from game.simulation.timeline import Timeline
-from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import identity_of, is_agent

@@ -11,8 +11,8 @@ from datetime import datetime
 from types import UnionType
 from typing import Any
 
-from keepsake.agent.attention import ANSWERED, Impulse
-from keepsake.agent.body import GameObject
+from keepsake.agent.attention.impulse import ANSWERED, Impulse
+from keepsake.agent.surroundings.game_objects import GameObject
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.secrets import secrets_in
 from keepsake.events.types import Events, Guard, Thought

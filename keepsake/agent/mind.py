@@ -7,22 +7,23 @@ from functools import partial
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.acting import Actor
-from keepsake.agent.acts import Basis, Journey
-from keepsake.agent.appointments import Appointments
-from keepsake.agent.attention import IDLE, Impulse, ImpulseKind
-from keepsake.agent.body import AgentRef, Body, CharacterObject
+from keepsake.agent.acting.actor import Actor
+from keepsake.agent.acting.acts import Basis
+from keepsake.agent.acting.journey import Journey
+from keepsake.agent.attention.impulse import IDLE, Impulse, ImpulseKind
+from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.pair_talk import TalkOfTwo
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans.appointments import Appointments
+from keepsake.agent.plans.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.night_tasks import NightFacts, NightWork
 from keepsake.agent.sleep.sleeper import ERRAND_PACE, Sleeper
+from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of
 from keepsake.agent.surroundings.people import people_near
@@ -32,6 +33,7 @@ from keepsake.agent.turns.aside import AsideAnswer, ask_aside
 from keepsake.agent.turns.plan_steps import is_about_to_answer
 from keepsake.agent.turns.prompts.prompting import preview
 from keepsake.agent.turns.setting_off import come_for, may_set_off, way_to
+from keepsake.agent.unprompted.pair_talk import TalkOfTwo
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.transcript import day_and_time

@@ -15,14 +15,17 @@ from functools import partial
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.acting import Actor
+from keepsake.agent.acting.actor import Actor
 from keepsake.agent.agent_log import ThoughtLog
-from keepsake.agent.attention import ANSWERED, DIRECT, IDLE, Attention, Impulse, ImpulseKind
-from keepsake.agent.body import AgentRef, Body, CharacterObject
+from keepsake.agent.attention.attention import Attention
+from keepsake.agent.attention.impulse import ANSWERED, DIRECT, IDLE, Impulse, ImpulseKind
+from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans.due import Due, impulse_of_plan
+from keepsake.agent.plans.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
+from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.agent.surroundings.people import (
@@ -38,8 +41,7 @@ from keepsake.agent.turns.reading_ahead import read_ahead
 from keepsake.agent.turns.state import Turn
 from keepsake.agent.turns.turn import drop_turn, run_turn
 from keepsake.agent.turns.waiting_players import WaitingPlayers
-from keepsake.agent.unprompted import Unprompted, talkativeness
-from keepsake.agent.waking import Due, impulse_of_plan
+from keepsake.agent.unprompted.unprompted import Unprompted, talkativeness
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Urgency

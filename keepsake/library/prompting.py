@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
 from keepsake.agent.memory.search_results import results_to_show
 from keepsake.agent.memory.shelf import PageNeeds
-from keepsake.agent.memory.shown_plans import lines_of, missed_among, shown_among
+from keepsake.agent.plans.shown_plans import lines_of, missed_among, shown_among
 from keepsake.agent.turns.prompts.excerpts import known_among, with_excerpts, with_summaries
 from keepsake.agent.turns.waiting import Unanswered, came_after, unanswered
 from keepsake.archive.privacy import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from keepsake.agent.memory.past_plans import PastPlan
+from keepsake.agent.plans.past_plans import PastPlan
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import Summary, Tier
 from keepsake.books.editing import EditableBook

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.thinker import AgentState
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import EDITED, MemoryKind, Tier

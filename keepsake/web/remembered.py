@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from keepsake.agent.memory.past_plans import plan_changes
+from keepsake.agent.plans.past_plans import plan_changes
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan

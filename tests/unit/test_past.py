@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsake.agent.memory.past_plans import PastPlan, plan_in, plans_at
+from keepsake.agent.plans.past_plans import PastPlan, plan_in, plans_at
 from keepsake.archive import log as archive_module
 from keepsake.archive.log import Archive
 from keepsake.archive.tiers import TierView, load_tiers

@@ -7,7 +7,7 @@ from typing import Any
 from evennia.objects.objects import DefaultRoom
 from evennia.utils import create
 
-from keepsake.agent.attention import Impulse
+from keepsake.agent.attention.impulse import Impulse
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.records import Memory
 from keepsake.happening import Person

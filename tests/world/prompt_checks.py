@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from keepsake.agent.agent_log import Sent
-from keepsake.agent.attention import ANSWERED, Impulse
+from keepsake.agent.attention.impulse import ANSWERED, Impulse
 from keepsake.archive.records import Memory
 from keepsake.happening import Manner, Person
 from tests.fakes.model_server import Call, Reply

@@ -10,10 +10,10 @@ from evennia.objects.objects import DefaultCharacter, DefaultExit
 from evennia.utils import create
 from evennia.utils.utils import class_from_module
 
-from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.sights import description_of
-from keepsake.agent.why import why_did
+from keepsake.agent.why.why import why_did
 from keepsake.contrib.evennia.creation import find_agents
 from keepsake.happening import Manner, Person, Pose, Result, Sight, Speech
 from keepsake.prompt.verbs import Command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from keepsake.agent.next_steps import ANSWER_SECONDS
+from keepsake.agent.plans.next_steps import ANSWER_SECONDS
 from keepsake.books.plan import PlanState
 from keepsake.books.plan_lines import read_plan
 from tests.world.plans_world import PlansWorld

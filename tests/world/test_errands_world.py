@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from keepsake.agent.next_steps import ANSWER_SECONDS, PLAYER_SECONDS
+from keepsake.agent.plans.next_steps import ANSWER_SECONDS, PLAYER_SECONDS
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.plan import PlanState
 from keepsake.books.plan_lines import read_plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from unittest.mock import patch
 
-from keepsake.agent.attention import IDLE
+from keepsake.agent.attention.impulse import IDLE
 from keepsake.archive.log import Archive
 from keepsake.books.people import PeopleBook
 from keepsake.contrib.evennia import characters, lifecycle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.agent.next_steps import STEP_SECONDS
+from keepsake.agent.plans.next_steps import STEP_SECONDS
 from keepsake.books.plan import PlanState
 from tests.world.plans_world import PlansWorld
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent.attention import TALK_SECONDS
-from keepsake.agent.pair_talk import TalkOfTwo
+from keepsake.agent.attention.attention import TALK_SECONDS
 from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.unprompted.pair_talk import TalkOfTwo
 from keepsake.books.plan import PlanState
 from keepsake.books.plan_lines import read_plan
 from tests.world.agents_world import AgentsWorld

@@ -9,7 +9,7 @@ from typing import Any
 
 from evennia.utils import create
 
-from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.contrib.evennia import happens, hear, person_of
 from keepsake.happening import ME, Deed, Manner, Sight, Speech

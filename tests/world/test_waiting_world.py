@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import MemoryFacts

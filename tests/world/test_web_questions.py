@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from django.template.loader import render_to_string
 from django.utils.timezone import localtime
 
-from keepsake.agent.memory.past_plans import PastPlan
+from keepsake.agent.plans.past_plans import PastPlan
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.message_types import MessageType
 from keepsake.books.plan import Plan, PlanState

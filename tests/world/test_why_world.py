@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent.memory.past_plans import PastPlan
-from keepsake.agent.why import PromptSource, SummaryBasis, Why
+from keepsake.agent.plans.past_plans import PastPlan
+from keepsake.agent.why.basis import PromptSource, SummaryBasis
+from keepsake.agent.why.why import Why
 from keepsake.archive.records import MemoryKind
 from keepsake.books.plan import PlanState
 from keepsake.contrib.evennia.commands.why import explanation

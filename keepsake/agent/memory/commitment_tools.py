@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from keepsake.agent.appointments import Appointments
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.shown_plans import Known, missed_among
+from keepsake.agent.plans.appointments import Appointments
+from keepsake.agent.plans.shown_plans import Known, missed_among
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory
 from keepsake.books.aloud import Aloud

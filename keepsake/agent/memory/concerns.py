@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from keepsake.agent.memory.shown_plans import line_of, promise_of
+from keepsake.agent.plans.shown_plans import line_of, promise_of
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
 from keepsake.happening import Person

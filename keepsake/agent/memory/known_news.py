@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from keepsake.agent.body import CharacterObject
 from keepsake.agent.memory.telling import states
+from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.agent.surroundings.identity import is_agent
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError

@@ -17,7 +17,6 @@ from cachetools import LRUCache
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from keepsake.agent.appointments import Appointments
 from keepsake.agent.memory import search_results
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.commitment_tools import CommitmentTools
@@ -26,8 +25,9 @@ from keepsake.agent.memory.confidences import IN_CONFIDENCE, confided
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.note_tools import NoteTools
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.memory.shown_plans import PUBLIC, Known
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans.appointments import Appointments
+from keepsake.agent.plans.plans import Plans
+from keepsake.agent.plans.shown_plans import PUBLIC, Known
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import Audience
 from keepsake.books.aloud import Aloud

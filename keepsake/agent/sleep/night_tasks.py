@@ -16,7 +16,7 @@ from pathlib import Path
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.shown_plans import lines_of
+from keepsake.agent.plans.shown_plans import lines_of
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, is_private, redacted

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.body import Body, CharacterObject, GameObject, RoomObject
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
+from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.surroundings.addressing import WAKE, impulse_of
+from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject, RoomObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of, place_of
 from keepsake.agent.surroundings.people import hosts_guests, players_near

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.body import Body, CharacterObject, GameObject
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
+from keepsake.agent.body import Body
+from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of, names_heard_for, nicknames, plain_name
 from keepsake.agent.surroundings.people import people_near

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TypeGuard
 
-from keepsake.agent.body import Body, CharacterObject, GameObject
+from keepsake.agent.body import Body
+from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject
 from keepsake.happening import PersonId
 
 

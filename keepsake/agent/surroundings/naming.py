@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from keepsake.agent.body import Body, CharacterObject, GameObject, RoomObject
+from keepsake.agent.body import Body
+from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject, RoomObject
 from keepsake.language.perception import plain_line
 
 SHORTEST_NICKNAME = 3

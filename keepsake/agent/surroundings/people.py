@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from keepsake.agent.body import Body, CharacterObject
+from keepsake.agent.body import Body
+from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.happening import Person

@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from keepsake.agent.body import Body, CharacterObject, ExitObject, RoomObject
+from keepsake.agent.body import Body
+from keepsake.agent.surroundings.game_objects import CharacterObject, ExitObject, RoomObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.happening import Person

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from keepsake.agent.attention import Impulse
-from keepsake.agent.body import Body, GameObject
+from keepsake.agent.attention.impulse import Impulse
+from keepsake.agent.body import Body
+from keepsake.agent.surroundings.game_objects import GameObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.people import people_near
 from keepsake.events.values import Urgency

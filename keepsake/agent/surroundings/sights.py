@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keepsake.agent.body import Body, GameObject
+from keepsake.agent.body import Body
+from keepsake.agent.surroundings.game_objects import GameObject
 from keepsake.agent.surroundings.naming import name_of, name_of_place, names_of
 from keepsake.agent.surroundings.people import people_near
 from keepsake.language.perception import names, plain_line, sentences, shorten

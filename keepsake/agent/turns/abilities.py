@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.appointments import Invitation
-from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import WRITES, MemoryTools
+from keepsake.agent.plans.invitations import Invitation
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import names_of
 from keepsake.agent.surroundings.people import hosts_guests, people_near

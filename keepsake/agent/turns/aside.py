@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.acts import SPEECH
-from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.acting.acts import SPEECH
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
 from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from keepsake.agent.acts import LOOKUPS, NO_BASIS, SPEECH, Act, Basis, Journey
+from keepsake.agent.acting.acts import LOOKUPS, NO_BASIS, SPEECH, Act, Basis
+from keepsake.agent.acting.journey import Journey
 from keepsake.agent.agent_log import Sent
-from keepsake.agent.attention import Impulse
-from keepsake.agent.body import RoomObject
+from keepsake.agent.attention.impulse import Impulse
+from keepsake.agent.surroundings.game_objects import RoomObject
 from keepsake.errors import ModelError
 from keepsake.events.types import Thought
 from keepsake.events.values import ThoughtOutcome

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from keepsake.agent.acts import Basis
+from keepsake.agent.acting.acts import Basis
 from keepsake.agent.agent_log import Sent
-from keepsake.agent.attention import Impulse
+from keepsake.agent.attention.impulse import Impulse
 from keepsake.agent.turns.agreeing import do_agreed
 from keepsake.agent.turns.answers.answering import Answering, Reading
 from keepsake.agent.turns.asking import AnswerEnd, ModelCall, as_model_error

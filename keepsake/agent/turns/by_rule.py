@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from random import Random
 
-from keepsake.agent.acts import Basis
-from keepsake.agent.appointments import Invitation
-from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.acting.acts import Basis
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import TOOL_SECONDS, MemoryTools
+from keepsake.agent.plans.invitations import Invitation
 from keepsake.agent.surroundings.routes import place_names
 from keepsake.agent.surroundings.showing import show_person
 from keepsake.agent.turns.abilities import invitation_to

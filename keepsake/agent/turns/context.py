@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from keepsake.agent.attention import ANSWERED, IDLE, Impulse, ImpulseKind
+from keepsake.agent.attention.impulse import ANSWERED, IDLE, Impulse, ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings.identity import identity_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keepsake.agent.next_steps import is_of
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans.next_steps import is_of
+from keepsake.agent.plans.pace import PlanStep
+from keepsake.agent.plans.plans import Plans
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.turns.state import Turn
-from keepsake.agent.waking import PlanStep
 from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan
 from keepsake.happening import ME, KnownVerb, Result, addressees_of

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.body import Body, GameObject
+from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.surroundings.game_objects import GameObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of
 from keepsake.agent.surroundings.people import people_near

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from keepsake.agent.attention import Impulse
+from keepsake.agent.attention.impulse import Impulse
 from keepsake.agent.body import Body
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.people import people_near

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from keepsake.agent.attention import DIRECT, Impulse, ImpulseKind
+from keepsake.agent.attention.impulse import DIRECT, Impulse, ImpulseKind
 from keepsake.agent.body import Body
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans.due import Silence, person_of
+from keepsake.agent.plans.plans import Plans
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of, names_of
 from keepsake.agent.surroundings.people import people_near, persons_near, players_near
 from keepsake.agent.turns.fruitless import TALK, count_step
 from keepsake.agent.turns.state import Turn
 from keepsake.agent.turns.waiting import left_unanswered, unanswered
-from keepsake.agent.waking import Silence, person_of
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan

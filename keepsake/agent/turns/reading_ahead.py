@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from keepsake.agent.attention import Impulse
+from keepsake.agent.attention.impulse import Impulse
 from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime

@@ -7,7 +7,7 @@ to be told, or if something is to be taken along.
 from __future__ import annotations
 
 from keepsake.agent.body import Body
-from keepsake.agent.plans import ITS_TIME, Plans
+from keepsake.agent.plans.plans import ITS_TIME, Plans
 from keepsake.agent.surroundings.naming import spellings_of
 from keepsake.agent.surroundings.people import persons_near
 from keepsake.agent.surroundings.sights import things_seen

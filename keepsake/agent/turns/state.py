@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.acting import Actor
+from keepsake.agent.acting.actor import Actor
 from keepsake.agent.agent_log import ThoughtLog
-from keepsake.agent.attention import DIRECT, Impulse, ImpulseKind
+from keepsake.agent.attention.impulse import DIRECT, Impulse, ImpulseKind
 from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.next_steps import is_of
+from keepsake.agent.plans.next_steps import is_of
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.agent.surroundings.identity import identity_of, is_agent

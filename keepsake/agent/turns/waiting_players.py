@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from keepsake.agent.attention import DIRECT, Attention, Impulse, ImpulseKind
+from keepsake.agent.attention.attention import Attention
+from keepsake.agent.attention.impulse import DIRECT, Impulse, ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.turns.state import Turn

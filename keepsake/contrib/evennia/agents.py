@@ -5,11 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from keepsake.agent.attention import Impulse
-from keepsake.agent.body import Body, CharacterObject, GameObject
+from keepsake.agent.attention.impulse import Impulse
+from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import SLEEP_ATTRIBUTES
+from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent, is_character
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.surroundings.people import players_near

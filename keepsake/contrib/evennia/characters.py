@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from twisted.python.failure import Failure
 
-from keepsake.agent.attention import TALK_SECONDS
-from keepsake.agent.body import Body, CharacterObject, RoomObject
+from keepsake.agent.attention.attention import TALK_SECONDS
+from keepsake.agent.body import Body
 from keepsake.agent.runtime import now, running, runtime
+from keepsake.agent.surroundings.game_objects import CharacterObject, RoomObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.people import players_near
-from keepsake.agent.unprompted import talkativeness
+from keepsake.agent.unprompted.unprompted import talkativeness
 from keepsake.contrib.evennia.hearing import happens, person_of, persons_of
 from keepsake.contrib.evennia.minds import mind_of, open_minds
 from keepsake.contrib.evennia.news import Absentee, News, newest_news, news_of

@@ -16,8 +16,9 @@ from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
 from evennia.utils.utils import class_from_module
 
-from keepsake.agent.body import Body, GameObject, RoomObject
+from keepsake.agent.body import Body
 from keepsake.agent.runtime import running, runtime
+from keepsake.agent.surroundings.game_objects import GameObject, RoomObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.contrib.evennia.apps import setting
 from keepsake.files import replace_file

@@ -16,8 +16,9 @@ from evennia.comms.models import Msg
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.body import Body, CharacterObject
+from keepsake.agent.body import Body
 from keepsake.agent.runtime import running, runtime
+from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.contrib.evennia.audit import AUDIT, REPORTS
 from keepsake.contrib.evennia.creation import all_agents

@@ -25,9 +25,9 @@ from typing import Unpack, cast
 from evennia.accounts.accounts import DefaultAccount
 from evennia.objects.models import ObjectDB
 
-from keepsake.agent.acts import CurrentAct
-from keepsake.agent.body import CharacterObject, GameObject, RoomObject
-from keepsake.agent.happening_ids import new_id
+from keepsake.agent.acting.acts import CurrentAct
+from keepsake.agent.acting.happening_ids import new_id
+from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject, RoomObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent, is_character, number_of
 from keepsake.archive.records import MemoryFacts
 from keepsake.contrib.evennia.minds import mind_of

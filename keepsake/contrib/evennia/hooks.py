@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from keepsake.agent.body import CharacterObject, GameObject
+from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject
 from keepsake.books.usual_hours import UsualHours
 from keepsake.tasks.answer import AnswerPart
 

@@ -15,10 +15,10 @@ from twisted.internet import reactor
 
 from keepsake import vault_lock
 from keepsake.agent import runtime
-from keepsake.agent.body import RoomObject
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.scheduler import ReactorScheduler
+from keepsake.agent.surroundings.game_objects import RoomObject
 from keepsake.agent.surroundings.people import players_near
 from keepsake.contrib.evennia.apps import at_agents_start, at_model_ready, places
 from keepsake.contrib.evennia.forgetting import continue_requests

@@ -16,9 +16,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from keepsake.agent.body import Body, CharacterObject, GameObject
-from keepsake.agent.happening_ids import new_id
+from keepsake.agent.acting.happening_ids import new_id
+from keepsake.agent.body import Body
 from keepsake.agent.runtime import running, runtime
+from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.archive.message_types import MessageType

@@ -9,8 +9,8 @@ from django.conf import settings
 from evennia.utils.utils import class_from_module
 from twisted.internet.defer import Deferred, succeed
 
-from keepsake.agent.body import CharacterObject
 from keepsake.agent.runtime import running, runtime
+from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.agent.surroundings.identity import is_agent, is_character
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.archive.message_types import MessageType

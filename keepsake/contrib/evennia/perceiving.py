@@ -8,10 +8,11 @@ from typing import Any
 
 from evennia.objects.objects import DefaultObject
 
-from keepsake.agent.acts import CurrentAct
-from keepsake.agent.body import Body, GameObject
+from keepsake.agent.acting.acts import CurrentAct
+from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
+from keepsake.agent.surroundings.game_objects import GameObject
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.archive.message_types import MOVES, MessageType
 from keepsake.archive.records import Memory, MemoryFacts

@@ -8,11 +8,12 @@ from functools import partial
 from typing import TypeGuard
 
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.attention import Impulse, ImpulseKind
-from keepsake.agent.body import Body, CharacterObject, GameObject
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
+from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.addressing import impulse_of, mention_in
+from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent, is_character
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.agent.turns.waiting import left_unanswered

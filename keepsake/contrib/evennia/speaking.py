@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsake.agent.body import CharacterObject
+from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.archive.message_types import MessageType
 from keepsake.contrib.evennia.hearing import happens, person_of
 from keepsake.contrib.evennia.wording import harmless

@@ -12,7 +12,8 @@ from ninja import P, Query, QueryEx, Router
 from pydantic import AwareDatetime, StringConstraints
 
 from keepsake.agent.runtime import runtime
-from keepsake.agent.why import PromptSource, act_of, why_did, why_memory
+from keepsake.agent.why.basis import PromptSource
+from keepsake.agent.why.why import act_of, why_did, why_memory
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.commands.why import source_of

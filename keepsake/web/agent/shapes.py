@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from keepsake.agent.memory.past_plans import PastPlan
-from keepsake.agent.why import SummaryBasis
+from keepsake.agent.plans.past_plans import PastPlan
+from keepsake.agent.why.basis import SummaryBasis
 from keepsake.archive.records import Summary, Tier
 from keepsake.events.types import Agreement, Consent, Guard, Thought
 from keepsake.web.shapes import MemoryView, PlanRow, Shape, SourceView

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from keepsake.agent.memory.past_plans import PastPlan, plan_in
+from keepsake.agent.plans.past_plans import PastPlan, plan_in
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
 from keepsake.json_lines import Record

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.mind import Mind
-from keepsake.agent.why import set_off_by
+from keepsake.agent.why.causes import set_off_by
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.entries import JournalEntry

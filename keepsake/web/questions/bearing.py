@@ -13,7 +13,8 @@ from heapq import nlargest
 from pathlib import Path
 
 from keepsake.agent.turns.prompts.held import has_words_of
-from keepsake.agent.why import PromptSource, Why, matter_of
+from keepsake.agent.why.basis import PromptSource, matter_of
+from keepsake.agent.why.why import Why
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MOVES, MessageType
 from keepsake.archive.records import Memory, memories_in

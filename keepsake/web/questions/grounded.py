@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from keepsake.agent.why import Why
+from keepsake.agent.why.why import Why
 from keepsake.archive.log import Archive
 from keepsake.happening import own_deed_of, shown_speech
 from keepsake.regular_files import read_text

@@ -16,7 +16,8 @@ from itertools import islice
 from math import log2
 
 from keepsake.agent.turns.prompts.held import holds
-from keepsake.agent.why import Why, matter_of
+from keepsake.agent.why.basis import matter_of
+from keepsake.agent.why.why import Why
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.happening import Result, addressees_of

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from keepsake.agent.turns.prompts.held import has_words_of
-from keepsake.agent.why import prompts_of
+from keepsake.agent.why.logged_thoughts import prompts_of
 from keepsake.archive.records import Memory
 from keepsake.tracing.bases import Link
 from keepsake.tracing.facts import Fact, Telling, Way

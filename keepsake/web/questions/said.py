@@ -13,8 +13,10 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from keepsake.agent.memory.past_plans import PastPlan, PlanChanges, plan_changes
-from keepsake.agent.why import Why, answered_by, causes_of, set_off_by, why_memory
+from keepsake.agent.plans.past_plans import PastPlan, PlanChanges, plan_changes
+from keepsake.agent.why.causes import answered_by, set_off_by
+from keepsake.agent.why.logged_thoughts import causes_of
+from keepsake.agent.why.why import Why, why_memory
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.agent.memory.past_plans import plans_at
+from keepsake.agent.plans.past_plans import plans_at
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.books.aloud import LONGEST_ALOUD, Aloud

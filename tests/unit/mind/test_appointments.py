@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.agent.appointments import read_invitation
+from keepsake.agent.plans.invitations import read_invitation
 from keepsake.errors import KeepsakeError
 from keepsake.happening import Person
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.agent.attention import DIRECT, Attention, Impulse, ImpulseKind
+from keepsake.agent.attention.attention import Attention
+from keepsake.agent.attention.impulse import DIRECT, Impulse, ImpulseKind
 from keepsake.agent.settings import ThinkingConfig
 
 CONFIG = ThinkingConfig()

@@ -11,9 +11,9 @@ import pytest
 from twisted.internet.defer import maybeDeferred
 from twisted.internet.task import Clock
 
-from keepsake.agent.memory.shown_plans import lines_of
-from keepsake.agent.next_steps import STEP_SECONDS
-from keepsake.agent.plans import CHECK_SECONDS, Plans
+from keepsake.agent.plans.next_steps import STEP_SECONDS
+from keepsake.agent.plans.plans import CHECK_SECONDS, Plans
+from keepsake.agent.plans.shown_plans import lines_of
 from keepsake.agent.scheduler import ClockScheduler
 from keepsake.agent.settings import ThinkingConfig
 from keepsake.books.plan import GRACE, Plan, PlanState

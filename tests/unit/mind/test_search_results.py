@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
 from keepsake.agent.memory.excerpt_budget import ExcerptBudget
 from keepsake.agent.memory.search_results import (
     hits_to_show,

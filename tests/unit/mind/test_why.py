@@ -4,7 +4,8 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from keepsake.agent.why import thought_in, why_did, why_memory
+from keepsake.agent.why.logged_thoughts import thought_in
+from keepsake.agent.why.why import why_did, why_memory
 from keepsake.archive.message_types import MessageType
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.agent.attention import Impulse, ImpulseKind
+from keepsake.agent.attention.impulse import Impulse, ImpulseKind
 from keepsake.agent.turns.waiting import came_after, unanswered
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import redacted

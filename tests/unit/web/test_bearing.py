@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.agent.why import PromptSource, Why
+from keepsake.agent.why.basis import PromptSource
+from keepsake.agent.why.why import Why
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.events.values import RecalledKind

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.agent.why import SummaryBasis, Why
+from keepsake.agent.why.basis import SummaryBasis
+from keepsake.agent.why.why import Why
 from keepsake.happening import Manner
 from keepsake.tracing.texts import Texts
 from keepsake.web.questions.grounds import MOST, elsewhere, grounds_of

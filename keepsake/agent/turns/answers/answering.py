@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 
-from keepsake.agent.acts import Act, Journey
+from keepsake.agent.acting.acts import Act
+from keepsake.agent.acting.journey import Journey
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.turns.abilities import sought_by
 from keepsake.agent.turns.answers.doing import Doing

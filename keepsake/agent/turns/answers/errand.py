@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keepsake.agent.acts import Basis
+from keepsake.agent.acting.acts import Basis
 from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import WRITES, MemoryTools
 from keepsake.agent.surroundings.people import persons_near

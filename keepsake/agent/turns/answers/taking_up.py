@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from keepsake.agent.attention import DIRECT
+from keepsake.agent.attention.impulse import DIRECT
 from keepsake.agent.surroundings.people import persons_near
 from keepsake.agent.turns.answers.doing import Doing
 from keepsake.agent.turns.answers.errand import errand_asked

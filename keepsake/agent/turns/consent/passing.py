@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from keepsake.agent.acts import Act
+from keepsake.agent.acting.acts import Act
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.people import people_near
 from keepsake.agent.turns.consent.question import Leave

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.turns.context import TurnContext
 from keepsake.archive.privacy import Audience, is_private
 from keepsake.archive.records import Memory, MemoryKind

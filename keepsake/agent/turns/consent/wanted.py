@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from keepsake.agent.acts import Journey
-from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.acting.journey import Journey
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.surroundings.people import persons_near
 from keepsake.agent.turns.answers.errand import read_words

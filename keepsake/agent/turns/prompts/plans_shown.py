@@ -6,7 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from keepsake.agent.body import Body
-from keepsake.agent.memory.shown_plans import (
+from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.plans.due import Silence
+from keepsake.agent.plans.plans import Plans
+from keepsake.agent.plans.shown_plans import (
     done_for,
     known_line_of,
     line_of,
@@ -15,11 +18,8 @@ from keepsake.agent.memory.shown_plans import (
     promise_of,
     short_line_of,
 )
-from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.plans import Plans
 from keepsake.agent.surroundings.people import persons_near
 from keepsake.agent.turns.context import TurnContext
-from keepsake.agent.waking import Silence
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, PrivateShown, PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from keepsake.agent.attention import Impulse
+from keepsake.agent.attention.impulse import Impulse
 from keepsake.agent.body import Body
 from keepsake.agent.memory.confidences import IN_CONFIDENCE
 from keepsake.agent.memory.present import present_only

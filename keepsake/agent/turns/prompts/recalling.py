@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.memory.search_results import scene_query
 from keepsake.agent.memory.shelf import PageNeeds

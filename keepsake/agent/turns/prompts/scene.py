@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.memory.present import present_talk
 from keepsake.agent.memory.tools import MemoryTools

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import chain
 
 from keepsake.agent.agent_log import call_hook
-from keepsake.agent.attention import ImpulseKind
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.surroundings.naming import name_of, names_of, place_of
 from keepsake.agent.surroundings.people import people_near

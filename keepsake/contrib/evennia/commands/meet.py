@@ -6,9 +6,9 @@ from functools import partial
 
 from twisted.python.failure import Failure
 
-from keepsake.agent.appointments import Invitation, read_invitation
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
+from keepsake.agent.plans.invitations import Invitation, read_invitation
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import is_agent
 from keepsake.agent.surroundings.naming import name_of, place_of

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from keepsake.agent.memory.past_plans import PastPlan
+from keepsake.agent.plans.past_plans import PastPlan
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.world_clock import WorldClock
-from keepsake.agent.why import PromptSource, SummaryBasis, Why, why_did
+from keepsake.agent.why.basis import PromptSource, SummaryBasis
+from keepsake.agent.why.why import Why, why_did
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.commands.base import (

@@ -16,11 +16,12 @@ from datetime import datetime, timedelta
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from keepsake.agent.memory.shown_plans import missed_among, shown_among
-from keepsake.agent.next_steps import NextSteps
+from keepsake.agent.plans.due import Due
+from keepsake.agent.plans.next_steps import NextSteps
+from keepsake.agent.plans.pace import ThoughtAllowance
+from keepsake.agent.plans.shown_plans import missed_among, shown_among
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.waking import Due, ThoughtAllowance
 from keepsake.archive.privacy import Audience
 from keepsake.books.plan import GRACE, Plan, PlanState
 from keepsake.books.plans import PlanBook

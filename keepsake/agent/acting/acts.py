@@ -1,24 +1,23 @@
 """An agent's acts as data: what was done, what it rests on, and what the game carries out now.
 
-:mod:`keepsake.agent.acting` carries them out.
+:mod:`keepsake.agent.acting.actor` carries them out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.body import CharacterObject
+from keepsake.agent.acting.journey import Journey
+from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.archive.records import MemoryFacts
 from keepsake.books.aloud import Aloud
 from keepsake.happening import (
     KnownVerb,
-    Person,
     PersonId,
     Speech,
     What,
@@ -30,59 +29,6 @@ SPEECH = frozenset({KnownVerb.SAY, KnownVerb.WHISPER, KnownVerb.TALK})
 """Verbs of words that others hear."""
 LOOKUPS = frozenset({KnownVerb.RECALL, KnownVerb.LOOK, KnownVerb.EXAMINE})
 """Verbs whose result returns to the model in the same turn."""
-
-
-class Journey:
-    """A walk that an act has begun, through several exits. It ends once, there or elsewhere.
-
-    Args:
-        person: To whom it leads; None for a place.
-
-    Attributes:
-        plan: The number of the plan for which the agent has set off by itself; 0 for a walk that
-            its model wants.
-        ended: Fires with whether the agent got there, when the walk ends. What the agent wrote
-            after the walk is done then.
-        is_over: Whether the walk has ended.
-        at_once: Whether it ended as it began: the agent was there already.
-        missed: Why the agent did not get there, as the prompt of its plan says it; empty if it did.
-    """
-
-    def __init__(self, person: Person | None = None) -> None:
-        self.person = person
-        self.plan = 0
-        self.ended: Deferred[bool] = Deferred()
-        self.is_over = False
-        self.at_once = False
-        self.missed = ""
-        self._awaits: Callable[[], bool] = lambda: False
-
-    @classmethod
-    def already_there(cls, person: Person | None = None) -> Journey:
-        """Return a walk that has ended, because the agent is where it would lead."""
-        journey = cls(person)
-        journey.at_once = True
-        journey.end()
-        return journey
-
-    def await_by(self, awaits: Callable[[], bool]) -> Deferred[bool]:
-        """Return :attr:`ended`, for a turn that goes on then.
-
-        ``awaits``: Whether it still does when the walk ends.
-        """
-        self._awaits = awaits
-        return self.ended
-
-    def end(self, missed: str = "") -> bool:
-        """End the walk, and let a turn that waits for that go on; return whether one does.
-
-        ``missed``: Why the agent did not get where it wanted to; empty if it did.
-        """
-        awaited = self._awaits()
-        self.is_over = True
-        self.missed = missed
-        self.ended.callback(not missed)
-        return awaited
 
 
 @dataclass(frozen=True, slots=True)

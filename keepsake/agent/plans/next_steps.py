@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from keepsake.agent.plans.due import Due, Silence
+from keepsake.agent.plans.pace import FruitlessSteps
 from keepsake.agent.scheduler import Alarm
-from keepsake.agent.waking import Due, FruitlessSteps, Silence
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plans import PlanBook
 from keepsake.happening import Person, PersonId

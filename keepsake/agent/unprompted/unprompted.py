@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from keepsake.agent.attention import IDLE, Impulse
+from keepsake.agent.attention.impulse import IDLE, Impulse
 from keepsake.agent.body import Body
 from keepsake.agent.memory.concerns import bears_on, concerns_of
-from keepsake.agent.memory.shown_plans import shown_among
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.occasions import Occasion, Occasions
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans.due import Due, impulse_of_plan
+from keepsake.agent.plans.plans import Plans
+from keepsake.agent.plans.shown_plans import shown_among
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.people import persons_near
 from keepsake.agent.surroundings.sights import is_thing_near
-from keepsake.agent.waking import Due, impulse_of_plan
+from keepsake.agent.unprompted.occasions import Occasion, Occasions
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.language.perception import names
 

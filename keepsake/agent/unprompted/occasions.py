@@ -10,37 +10,30 @@ Everything here reads what is in RAM, on the reactor thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from enum import IntEnum
+from datetime import date, datetime
 
-from keepsake.agent.body import Body, CharacterObject
-from keepsake.agent.memory.known_news import concerns, known_to, tells_something
+from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.shown_plans import line_of
-from keepsake.agent.plans import Plans
+from keepsake.agent.plans.plans import Plans
+from keepsake.agent.plans.shown_plans import line_of
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings.identity import identity_of, is_agent, number_of
+from keepsake.agent.surroundings.game_objects import CharacterObject
+from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.agent.surroundings.people import people_near
-from keepsake.archive.message_types import BY_RULE, MOVES, MessageType
+from keepsake.agent.unprompted.news import NewsToTell
+from keepsake.archive.message_types import BY_RULE
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.archive.records import Memory
 from keepsake.archive.transcript import DAYTIMES
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
-from keepsake.happening import KnownVerb, Manner
-from keepsake.language.perception import names, shorten
-from keepsake.recall.documents import SAME_SCENE
+from keepsake.language.perception import shorten
 
 MOST_AT_ONCE = 3
 """The most occasions that one thought is asked about. More would be answered with a list."""
-NEWS_IMPORTANCE = 6
-"""A memory is told to a player unasked from this importance on. Rules rate talk below it, and a
-night's journal rates what mattered above it."""
-NEWS_AGE = timedelta(days=2)
-"""How old something may be that is still told unasked."""
 _LONGEST_NEWS = 200
 """Characters of a line that is shown as news."""
 
@@ -60,10 +53,6 @@ class Occasion:
     about: CharacterObject | None = None
 
 
-_COMES = MOVES | {MessageType.LOGIN}
-"""The types of messages by which an agent sees that somebody comes."""
-
-
 class Occasions:
     """The occasions of one agent, and which of them were used today.
 
@@ -79,8 +68,7 @@ class Occasions:
     ) -> None:
         self.plans: Plans | None = None
         self._memory = memory
-        self._importance_of = importance_of
-        self._agents = services.subscribers.agent_ids
+        self._news = NewsToTell(importance_of, services.subscribers.agent_ids)
         self._used: set[str] = set()
         self._day = date.min
 
@@ -189,97 +177,13 @@ class Occasions:
         What matters most to that person comes first.
         """
         who = identity_of(person)
-        by_agent = is_agent(person)
-        known = known_to(person)
-        told = {n for each in window if each.said and each.to_id == who for n in each.rests_on}
         name = name_of(person, agent)
-        planned = _planned_with(window)
-        found = list[tuple[NewsRank, Memory]]()
-        for memory in reversed(window):
-            if now - memory.time > NEWS_AGE:
-                break
-            if memory.number in told or known.has(memory) or concerns(memory, who):
-                continue
-            rank = self._rank_of(memory, name, planned, by_agent=by_agent)
-            if rank is None or (known.has_lost(memory) and _was_near(window, who, memory)):
-                continue
-            found.append((rank, memory))
-        for _, memory in sorted(found, key=lambda each: each[0]):
+        for memory in self._news.of(window, person, name, now):
             key = f"news {memory.happening or memory.number} {who}"
-            if by_agent:  # so that the same two do not talk after each line that one of them hears
+            if is_agent(person):  # so that the same two do not talk after each line that one hears
                 key = _talk(person, now)
             line = shorten(memory.line, _LONGEST_NEWS)
             yield Occasion(key, f"{name} may not know this yet: {line}", person)
-
-    def _rank_of(
-        self, memory: Memory, name: str, planned: Collection[int], *, by_agent: bool
-    ) -> NewsRank | None:
-        """Return how much a memory matters to a person who did not hear it; None if it is no news.
-
-        A model picks from what is left what two agents tell each other.
-
-        Args:
-            name: The person's name.
-            planned: The numbers of memories on which a plan or promise of the agent rests.
-            by_agent: Whether the person is an agent. Players are told only what is rated.
-        """
-        rated = self._is_rated(memory)
-        if not by_agent:
-            return NewsRank.RATED if rated else None
-        heard = memory.heard
-        stated = heard is not None and self._is_said(memory)
-        if stated and heard is not None and names(heard.words, name):
-            return NewsRank.ABOUT_THEM
-        if stated and memory.number in planned:
-            return NewsRank.PLANNED
-        if rated:
-            return NewsRank.RATED
-        if stated and heard is not None and heard.is_to_me_or_all:
-            return NewsRank.TOLD
-        return None
-
-    def _is_rated(self, memory: Memory) -> bool:
-        """Return whether a memory matters to others.
-
-        Somebody passed it on, or a journal entry or the world's rules rate it so. Thanks for what
-        was passed on say nothing.
-        """
-        if memory.is_own or memory.confidants is not None:
-            return False
-        if memory.heard is not None and not tells_something(memory.heard):
-            return False
-        return bool(memory.chain) or self._importance_of(memory) >= NEWS_IMPORTANCE
-
-    def _is_said(self, memory: Memory) -> bool:
-        """Return whether a memory is what a player stated in public: no mere question or thanks."""
-        heard = memory.heard
-        if heard is None or heard.manner is Manner.WHISPER:
-            return False
-        if not tells_something(heard):
-            return False
-        return number_of(heard.speaker.id) not in self._agents.values()
-
-
-class NewsRank(IntEnum):
-    """How much something that was said or seen matters to somebody who does not know it yet.
-
-    What others said to each other about nothing of this matters to neither, and is no news: who was
-    told it can tell it.
-    """
-
-    ABOUT_THEM = 1  # it names that person
-    PLANNED = 2  # the agent has planned or promised something for it, such as an invitation
-    RATED = 3  # it was passed on, or a journal entry or the world's rules rate it so
-    TOLD = 4  # a player said it to the agent or to everybody
-
-
-def _planned_with(window: Sequence[Memory]) -> frozenset[int]:
-    """Return the numbers of the memories on which the agent's plans and promises rest."""
-    made = (each for each in window if each.is_own and each.verb in _COMMITS)
-    return frozenset(number for each in made for number in each.rests_on)
-
-
-_COMMITS = frozenset({KnownVerb.PLAN, KnownVerb.PROMISE})
 
 
 def _waits_for_nothing(plan: Plan) -> bool:
@@ -329,21 +233,3 @@ def _has_acted(window: Sequence[Memory], now: datetime) -> bool:
         if memory.is_own and memory.event not in BY_RULE:
             return True
     return False
-
-
-def _was_near(window: Sequence[Memory], who: str, memory: Memory) -> bool:
-    """Return whether a person who is here was in the same place when something happened.
-
-    The agent has seen them there shortly before, or has stayed there since without seeing them
-    come.
-    """
-    since = [each for each in window if each.number > memory.number]
-    has_stayed = all(each.place == memory.place for each in since)
-    came = any(each.source_id == who and each.event in _COMES for each in since)
-    return (has_stayed and not came) or any(
-        each.source_id == who
-        and each.place == memory.place
-        and each.number < memory.number
-        and memory.time - each.time <= SAME_SCENE
-        for each in window
-    )

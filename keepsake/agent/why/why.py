@@ -7,39 +7,41 @@ reported as missing, never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
-from keepsake.agent.memory.past_plans import PastPlan, plans_at
+from keepsake.agent.plans.past_plans import PastPlan, plans_at
 from keepsake.agent.turns.prompts.held import masked_in, unheld_in
+from keepsake.agent.why.basis import (
+    PromptSource,
+    SummaryBasis,
+    matter_of,
+    memory_of,
+    source_of,
+    summary_basis,
+)
+from keepsake.agent.why.causes import answered_by, set_off_by
+from keepsake.agent.why.logged_thoughts import events_before, thought_in, thought_of
 from keepsake.archive.log import Archive
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.records import Memory, MemoryKind, memories_in
 from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.events.files import newest_first
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import Agreement, Consent, Guard, Recalled, Thought, from_record
-from keepsake.events.values import RecalledKind
-from keepsake.happening import Deed, Pose, Result, Speech, addressees_of
+from keepsake.events.types import Agreement, Consent, Guard, Thought
+from keepsake.happening import Result
 from keepsake.json_lines import Record, parsed
-from keepsake.language.perception import sentences, telling
-from keepsake.memory.history import PastCompaction, compactions, summaries_at
-from keepsake.prompt.sections import titled
+from keepsake.memory.history import compactions, summaries_at
 
-MOST_BYTES = 64_000_000
-"""The most bytes of the log to read, from its end: four whole files, about a second."""
 MOST_BACK = 1000
 """The largest ``n`` of :func:`why_did`."""
 MOST_RESULTS = 20
 """The number of memories after an act among which its results are searched."""
-MOST_GUARDED = 50
-"""The number of events before a thought among which its guards' events are searched."""
 _NOT_LOGGED = (
     "The newest part of the event log does not have this act: its trigger, what was recalled "
     "for it and what it cost are not known. The summaries are those of its time"
@@ -51,46 +53,6 @@ _BY_RULE: Mapping[str, str] = {
 }
 _WITHOUT_MODEL = _BY_RULE.keys() | {MessageType.COURTESY}
 """The ``event`` of acts by rule. Only a courtesy has a thought, which says what set it off."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptSource:
-    """A memory, summary or note that was recalled and put into a prompt.
-
-    Attributes:
-        n: The memory's number, or the number of the summary's compaction; 0 for a note.
-        title: The note's title; empty for other kinds.
-        first: The first memory that it covers.
-        last: The last memory that it covers; 0 for a note, and if that is not known.
-        score: How well it matches.
-        why: The parts of the score, in words.
-        text: Its words; empty if they are lost.
-        memory: The memory itself, if it is one and is not lost.
-    """
-
-    kind: RecalledKind
-    n: int
-    title: str = ""
-    first: int = 0
-    last: int = 0
-    score: float
-    why: str
-    text: str = ""
-    memory: Memory | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryBasis:
-    """A summary that was in a prompt."""
-
-    tier: str  # ``longterm`` or ``recent``
-    compaction: int  # the compaction that wrote it, or kept it
-    first: int
-    last: int
-    model: str  # the model that wrote it
-    text: str
-    # its sentences that share words with the act, those that share most first
-    told: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +128,7 @@ def why_memory(log: Path, archive: Archive, agent: str, agent_id: int, number: i
         KeepsakeError: That memory is no act, or the log cannot be read.
     """
     with _log_readable(log):
-        act = _one(archive, number)
+        act = memory_of(archive, number)
         if act is None or not act.is_own:
             what = f"Memory {number} of {agent} is no act of its own"
             raise KeepsakeError(what, "Give the number of something that it did or said")
@@ -198,7 +160,7 @@ def _acts_back(archive: Archive) -> Iterator[Memory]:
 
 def _why(log: Path, archive: Archive, act: Memory, *, agent: str, agent_id: int, nth: int) -> Why:
     """Return what led to an act: from the log if it has the thought, else from the archive."""
-    record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
+    record = None if act.event in _BY_RULE else thought_of(act, log, agent_id)
     thought = thought_in(record) if record else None
     if record and thought:
         facts = _logged(log, archive, record, thought, act)
@@ -226,70 +188,6 @@ def _failures(archive: Archive, act: Memory) -> tuple[str, ...]:
     )
 
 
-def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
-    """Return the event of the thought that led to an act; None if the log does not have it."""
-    for record in newest_first(log, kind=Thought.kind, agent_id=agent_id, most=MOST_BYTES):
-        numbers = record.get("memories") or [record.get("memory") or 0]
-        if act.number in numbers:
-            return record
-        if 0 < max(numbers) < act.number:
-            break
-    return None
-
-
-def causes_of(log: Path, agent_id: int, acts: Collection[int], most: int) -> dict[int, int]:
-    """Return the numbers of the memories that set acts off, by the acts' numbers; blocks.
-
-    Those are left out that nothing set off, or that the newest part of the log does not have.
-
-    Args:
-        agent_id: The agent's id in the log.
-        acts: The numbers of its acts.
-        most: The most bytes of the log to read, from its end.
-    """
-    found: dict[int, int] = {}
-    for numbers, record in _thoughts_of(log, agent_id, acts, most):
-        cause: int = record.get("cause") or 0
-        if cause:
-            found |= dict.fromkeys(numbers, cause)
-    return found
-
-
-def prompts_of(
-    log: Path, agent_id: int, acts: Collection[int], most: int
-) -> Iterator[tuple[int, str]]:
-    """Yield acts and their prompts, the newest first, as :func:`causes_of`; blocks."""
-    for numbers, record in _thoughts_of(log, agent_id, acts, most):
-        prompt = record.get("prompt")
-        text = prompt_text(log, str(prompt), int(record["seq"])) if prompt else None
-        if text:
-            yield from ((number, text) for number in numbers)
-
-
-def _thoughts_of(
-    log: Path, agent_id: int, acts: Collection[int], most: int
-) -> Iterator[tuple[frozenset[int], Record]]:
-    """Yield the log's lines of the thoughts that led to acts, with the acts, the newest first."""
-    wanted = frozenset(acts)
-    if not wanted:
-        return
-    for record in newest_first(log, kind=Thought.kind, agent_id=agent_id, most=most):
-        numbers = record.get("memories") or [record.get("memory") or 0]
-        if found := wanted.intersection(numbers):
-            yield found, record
-        if 0 < max(numbers) <= min(wanted):
-            break
-
-
-def thought_in(record: Record) -> Thought | None:
-    """Return the thought of a log's line; None if this version cannot read it."""
-    found = record.get("recalled") or ()
-    read = (from_record(Recalled, each) for each in found if isinstance(each, dict))
-    sections = titled(record.get("sections") or {})
-    whole = record | {"recalled": tuple(filter(None, read)), "sections": sections}
-    return from_record(Thought, whole)
-
-
 def _logged(
     log: Path, archive: Archive, record: Record, thought: Thought, act: Memory
 ) -> dict[str, Any]:
@@ -312,19 +210,19 @@ def _logged(
             missing.append(f"The archive has no compaction {number}, whose summaries it used")
     return {
         "time": time,
-        "summaries": () if by_rule else _summary_basis(texts, act, thought.reason),
+        "summaries": () if by_rule else summary_basis(texts, act, thought.reason),
         "reason": thought.reason,
         "seq": seq,
         "trigger": thought.trigger,
-        "cause": answered_by(archive, act, _one(archive, thought.cause)),
-        "recalled": tuple(_source(each, archive, past, prompt) for each in thought.recalled),
+        "cause": answered_by(archive, act, memory_of(archive, thought.cause)),
+        "recalled": tuple(source_of(each, archive, past, prompt) for each in thought.recalled),
         "window": window,
         "masked": masked_in(prompt, archive.read(*window)) if prompt and window else None,
         "unheld": unheld_in(prompt, matter_of(act)) if prompt else (),
         "thought": thought,
-        "guards": _before(log, thought, seq, Guard),
-        "agreements": _before(log, thought, seq, Agreement),
-        "consents": _before(log, thought, seq, Consent),
+        "guards": events_before(log, thought, seq, Guard),
+        "agreements": events_before(log, thought, seq, Agreement),
+        "consents": events_before(log, thought, seq, Consent),
         "missing": tuple(missing),
         "by_rule": by_rule,
         "plans": _plans_in(prompt, archive, time - timedelta(seconds=thought.latency)),
@@ -342,16 +240,6 @@ def _plans_in(prompt: str | None, archive: Archive, sent: datetime) -> tuple[Pas
     return tuple(each for each in plans if not each.state.has_ended and each.line in prompt)
 
 
-def _before[T: (Guard, Agreement, Consent)](
-    log: Path, thought: Thought, seq: int, kind: type[T]
-) -> tuple[T, ...]:
-    """Return the events of one kind that the tries at a thought left before its own event."""
-    events = newest_first(log, kind=kind.kind, agent_id=thought.agent_id, most=MOST_BYTES)
-    near = takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, events)
-    mine = [each for each in near if each["seq"] < seq and each.get("cause") == thought.cause]
-    return tuple(filter(None, (from_record(kind, each) for each in reversed(mine))))
-
-
 def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     """Return what led to an act, from the archive alone; blocks."""
     facts = {"time": act.time, "reason": act.reason, "trigger": _BY_RULE.get(act.event, "")}
@@ -362,92 +250,7 @@ def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
         **facts,
         # What it does for a plan, somebody's words need not have set off.
         "cause": None if act.plan else set_off_by(archive, act),
-        "summaries": _summary_basis(texts, act, act.reason),
+        "summaries": summary_basis(texts, act, act.reason),
         "window": (texts.summarised + 1, act.number - 1),
         "missing": (_NOT_LOGGED,),
     }
-
-
-def answered_by(archive: Archive, act: Memory, cause: Memory | None) -> Memory | None:
-    """Return what an act answers: its addressee's words, if they are newer than its cause; blocks.
-
-    A thought that somebody's coming set off answers what was said before its prompt was sent.
-
-    ``cause``: What set the thought off.
-    """
-    people = {each.id for each in addressees_of(act.what)} - {""}
-    if cause is None or not people:
-        return cause
-    for number in sorted(act.rests_on, reverse=True):
-        said = _one(archive, number) if number > cause.number else None
-        if said is not None and said.heard is not None and said.source_id in people:
-            return said
-    return cause
-
-
-def set_off_by(archive: Archive, act: Memory) -> Memory | None:
-    """Return what the act answers, from the archive alone: the newest memory it rests on; blocks.
-
-    None if it rests on nothing that somebody else said or did.
-    """
-    rests_on = (_one(archive, number) for number in sorted(act.rests_on, reverse=True))
-    return next((each for each in rests_on if each is not None and not each.is_own), None)
-
-
-def _source(
-    found: Recalled, archive: Archive, past: Sequence[PastCompaction], prompt: str | None
-) -> PromptSource:
-    """Return what was recalled, with its words."""
-    source = PromptSource(
-        kind=found.kind, n=found.n, title=found.title, score=found.score, why=found.why
-    )
-    match found.kind:
-        case RecalledKind.NOTE:  # from the prompt, because the note may have changed since
-            lines = (line.partition(f"{found.title}: ") for line in (prompt or "").splitlines())
-            return replace(source, text=next((rest.strip() for _, head, rest in lines if head), ""))
-        case RecalledKind.SUMMARY:
-            summary = next((each.after.recent for each in past if each.number == found.n), None)
-            if summary is None:
-                return source
-            return replace(source, first=summary.first, last=summary.last, text=summary.text)
-        case RecalledKind.MEMORY:
-            if (memory := _one(archive, found.n)) is None:
-                return source
-            return replace(source, first=found.n, last=found.n, text=memory.line, memory=memory)
-
-
-def matter_of(act: Memory) -> str:
-    """Return the words that say what an act is about: without its verb, with the people's names."""
-    people = (each.name for each in addressees_of(act.what))
-    match act.what:
-        case Speech(words=words):
-            said = [words]
-        case Pose(gesture=gesture):
-            said = [gesture or act.text]
-        case Deed(objects=objects):
-            said = [*objects]
-        case _:
-            said = [act.text]
-    return " ".join([*said, *people])
-
-
-def _summary_basis(texts: SummaryState, act: Memory, reason: str) -> tuple[SummaryBasis, ...]:
-    """Return the summaries, long-term first, with their sentences that share words with an act.
-
-    Sentences that share most words come first, because one name is shared by many.
-    """
-    about = telling(f"{matter_of(act)} {reason}")
-    summaries = []
-    for each in filter(None, (texts.longterm, texts.recent)):
-        lines = (sentence for line in each.text.splitlines() for sentence in sentences(line))
-        shared = [(len(about & telling(sentence)), sentence) for sentence in lines]
-        shared.sort(key=lambda found: -found[0])
-        related = tuple(sentence for number, sentence in shared if number)
-        span = (each.first, each.last, each.model, each.text, related)
-        summaries.append(SummaryBasis(each.tier.value, texts.standing, *span))
-    return tuple(summaries)
-
-
-def _one(archive: Archive, number: int) -> Memory | None:
-    """Return one memory of an archive; None if it has none of that number."""
-    return next(iter(archive.read(number, number)), None) if number > 0 else None

@@ -13,12 +13,13 @@ from itertools import islice
 from twisted.internet.defer import succeed
 from twisted.python.failure import Failure
 
-from keepsake.agent.acts import NO_BASIS, Act, Basis, CurrentAct, Journey
+from keepsake.agent.acting.acts import NO_BASIS, Act, Basis, CurrentAct
+from keepsake.agent.acting.happening_ids import new_id
+from keepsake.agent.acting.journey import Journey
 from keepsake.agent.body import Body
-from keepsake.agent.happening_ids import new_id
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.shown_plans import Known
 from keepsake.agent.memory.tools import MemoryTools
+from keepsake.agent.plans.shown_plans import Known
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of, spellings_of
 from keepsake.agent.surroundings.people import find_person, people_near, persons_near

@@ -1,0 +1,1 @@
+"""What an agent attends to: its impulses, and when it thinks about which."""

@@ -1,0 +1,1 @@
+"""What an agent means to do: its plans and their clock, their steps, appointments."""

@@ -1,0 +1,1 @@
+"""Why an agent did something, from the archive and the event log."""
