@@ -65,6 +65,11 @@ SPARE_BYTES = 1024 * 1024
 """The cap of an answer's body: servers send one event a token, of 200 to 600 bytes."""
 MOST_CALLS = 16
 """The most tool calls of one answer; a turn makes one or two."""
+READING_LIMITS = 5
+"""How many time limits a prompt may take to read if the server says that it reads on. What is read
+stays in the server's cache, so that a late first answer makes the next ones quick."""
+SILENT_LIMITS = 2
+"""The same if the server is known to be slow, but says nothing before its answer."""
 
 
 @dataclass(slots=True)
@@ -78,6 +83,7 @@ class SentAnswer:
     completion_tokens: int = 0
     evaluation_seconds: float = 0.0
     model: str = ""
+    evaluated: int = 0  # new tokens of the prompt that the server says it has read so far
     calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # tool calls: name and arguments
     latest: dict[int, int] = field(default_factory=dict)  # the newest call of each index
 
@@ -201,7 +207,7 @@ class ServerModel(ABC):
         Raises:
             ModelError: The last error; its message says what to do.
         """
-        until = time.monotonic() + self.profile.time_limit
+        until = time.monotonic() + self._seconds_for(request)
         with limited(CallLimits(until, is_cancelled=request.is_cancelled)):
             if self.down is not None:
                 raise self.down
@@ -209,22 +215,33 @@ class ServerModel(ABC):
             again = retrying(until, seeded=request.seed is not None, before=self._revive)
             return again(self._attempt, request, until)
 
+    def _seconds_for(self, request: GenerationRequest) -> float:
+        """Return the seconds that a call may take before it is known that the server reads on.
+
+        Ollama says nothing before its answer. If it is known to be slow, its prompts get twice as
+        long as it needs at its speed, in :data:`SILENT_LIMITS` time limits at most.
+        """
+        limit = self.profile.time_limit
+        caps = self.capabilities
+        if caps.kind != OLLAMA or not caps.rate:
+            return limit
+        return max(limit, min(2 * size_of(request) / caps.rate, SILENT_LIMITS * limit))
+
     def _attempt(self, request: GenerationRequest, until: float) -> Generation:
         """Call the server once, or again at once without a part of the request that it refuses."""
         while True:
             caps = self.capabilities
             reply = AnswerText(request.on_text)
+            sent = SentAnswer()
             began = time.monotonic()
             try:
-                return self._call(request, caps, reply)
+                return self._call(request, caps, reply, sent)
             except CallCancelled:
                 raise
-            except ModelTimeout:
-                # The prompt was not evaluated in time: lower the rate. Only for servers that report
-                # evaluation times, because only such a report can raise the rate again.
-                if caps.kind in (OLLAMA, LLAMA_CPP) and not reply.text:
-                    self.capabilities = caps.with_rate(size_of(request), time.monotonic() - began)
-                raise
+            except ModelTimeout as error:
+                if reply.text:
+                    raise
+                raise self._late(error, request, caps, sent, began) from error
             except ModelError as error:
                 if reply.passed:
                     what = f"The answer was cut off: {error.what}"
@@ -235,6 +252,30 @@ class ServerModel(ABC):
                         self.down = error
                     raise
 
+    def _late(
+        self,
+        error: ModelTimeout,
+        request: GenerationRequest,
+        caps: Capabilities,
+        sent: SentAnswer,
+        began: float,
+    ) -> ModelTimeout:
+        """Learn from a prompt that was not evaluated in time; return the error that says so.
+
+        The rate is lowered only for servers that report evaluation times, because only such a
+        report can raise it again.
+        """
+        passed = time.monotonic() - began
+        read = sent.evaluated
+        if caps.kind in (OLLAMA, LLAMA_CPP):
+            self.capabilities = caps.with_rate(read or size_of(request), passed)
+        if not read:
+            return error
+        return ModelTimeout(
+            f"{self.server.name} has read only {read:,} tokens of a prompt in {passed:.0f} s",
+            f"Raise time_limit in {self.server.where}, or use a smaller model",
+        )
+
     def _revive(self, error: BaseException) -> None:
         """Wait for the server's process if it did not answer: it may have ended."""
         if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
@@ -242,11 +283,10 @@ class ServerModel(ABC):
             self._ready()
 
     def _call(
-        self, request: GenerationRequest, caps: Capabilities, reply: AnswerText
+        self, request: GenerationRequest, caps: Capabilities, reply: AnswerText, sent: SentAnswer
     ) -> Generation:
         """Send a request in the form that the server accepts, and read its answer as a stream."""
         began = time.monotonic()
-        sent = SentAnswer()
         shaped = _shaped(request, caps, reply)
         self._read(shaped, caps, reply, sent)
         thought = reply.thought or sent.thought
@@ -279,18 +319,27 @@ class ServerModel(ABC):
     ) -> None:
         """Send a request, and feed the pieces of its answer to ``reply`` until one of them ends.
 
+        The time limit starts anew each time the server says that it has read more of the prompt.
+
         Raises:
             ModelUnavailable: The connection was closed before the answer ended.
         """
+        began = time.monotonic()
+        evaluated = 0
+        limit = self.profile.time_limit
         room = request.max_tokens * CHARACTERS_A_TOKEN + SPARE_CHARACTERS
         limits = CallLimits(most_bytes=request.max_tokens * BYTES_A_TOKEN + SPARE_BYTES)
         with (
-            named_errors(self.server, self.profile.time_limit),
+            named_errors(self.server, limit),
             limited(limits) as limits,
             closing(self._stream(request, caps, sent)) as pieces,  # type: ignore[type-var]
         ):
             for piece in pieces:
                 limits.seconds_left()  # many pieces may come in one read
+                if sent.evaluated > evaluated:
+                    evaluated = sent.evaluated
+                    last = began + READING_LIMITS * limit
+                    limits.until = max(limits.until, min(time.monotonic() + limit, last))
                 reply.feed(piece[:room])
                 room -= len(piece)
                 if request.on_progress is not None:

@@ -174,6 +174,9 @@ def _read_figures(sent: SentAnswer, each: Mapping[str, Any]) -> None:
     """Read the counts and times of one event. A wrong one is left out: the answer matters more."""
     usage = _fields(each.get("usage"))
     timings = _fields(each.get("timings"))  # llama.cpp
+    if progress := _fields(each.get("prompt_progress")):  # llama.cpp, while it reads the prompt
+        new = _number(progress.get("processed")) - _number(progress.get("cache"))
+        sent.evaluated = max(sent.evaluated, int(new))
     details = _fields(usage.get("prompt_tokens_details"))
     cached = timings.get("cache_n", details.get("cached_tokens"))
     sent.cached_tokens = int(_number(cached)) if _is_number(cached) else sent.cached_tokens
@@ -217,6 +220,7 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if kind == LLAMA_CPP:
         found |= {"cache_prompt": True, "repeat_penalty": request.repeat_penalty}
+        found |= {"return_progress": True}  # how far it has read: a slow one gets more time
         if not request.messages:
             found |= {"min_p": 0.1}
         if request.json_schema is not None:  # llama.cpp accepts it for raw text too

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,11 +23,11 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.models import model as models
-from keepsake.models import retries
+from keepsake.models import retries, transport
 from keepsake.models.http import LONGEST_RETRY_AFTER
 from keepsake.models.ollama import OllamaModel
 from keepsake.models.openai import OpenAIModel
-from keepsake.models.profiles import ModelProfile
+from keepsake.models.profiles import LLAMA_CPP, ModelProfile
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.fakes.odd_server import OPEN, STREAM, OddServer, Send, chunk, event
@@ -108,6 +110,88 @@ def test_no_server_holds_a_call_longer_than_its_limit(name: str):
         with pytest.raises(ModelTimeout, match=r"within 0\.5 s"):
             call.result(ENDLESS)
         assert server.gone.acquire(timeout=ENDLESS), "the connection is closed"
+
+
+def progress(read: int, cached: int = 0) -> bytes:
+    """Return llama.cpp's event for a prompt of which so many tokens are read or cached."""
+    figures = {"total": 1000, "cache": cached, "processed": read, "time_ms": 1}
+    choice = {"index": 0, "delta": {"content": None}, "finish_reason": None}
+    return f"data: {json.dumps({'choices': [choice], 'prompt_progress': figures})}\n\n".encode()
+
+
+def advanced(monkeypatch: pytest.MonkeyPatch, late: list[float]) -> None:
+    """Advance the clock of the clients by as many seconds as ``late`` says."""
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + late[0])
+    monkeypatch.setattr(models, "time", clock)
+    monkeypatch.setattr(transport, "time", clock)
+
+
+def test_a_server_that_reads_on_gets_more_time_than_the_limit(monkeypatch: pytest.MonkeyPatch):
+    limit = 3600.0
+    late = [0.0]
+    noted = threading.Semaphore(0)
+
+    def answer(send: Send, closing: threading.Event) -> None:
+        send(STREAM)
+        for step in range(1, 5):  # nearly a whole limit for each hundred tokens
+            late[0] += 0.9 * limit
+            send(progress(100 * step))
+            assert noted.acquire(timeout=ENDLESS)
+        send(event("I am Mira.", "stop") + b"data: [DONE]\n\n")
+
+    advanced(monkeypatch, late)
+    request = replace(TALK, on_progress=lambda _: noted.release())
+    with OddServer(answer) as server:
+        assert asked_soon(lambda: asked(server, request, time_limit=limit)).result(ENDLESS).text
+
+
+def test_a_server_that_reads_without_end_is_given_up():
+    def answer(send: Send, closing: threading.Event) -> None:
+        send(STREAM)
+        read = 0
+        while not closing.wait(0.01):
+            send(progress(read := read + 50))
+
+    with OddServer(answer) as server:
+        profile = ModelProfile("agent", host=server.address, time_limit=0.1)
+        model = OpenAIModel(profile, kind=LLAMA_CPP)
+        with pytest.raises(ModelTimeout, match=r"has read only [\d,]+ tokens of a prompt"):
+            asked_soon(lambda: model.generate(TALK)).result(ENDLESS)
+        assert model.capabilities.rate, "the next prompts are as short as its speed asks for"
+
+
+def test_a_server_that_says_the_same_progress_again_gets_no_more_time():
+    with OddServer(holds(STREAM, progress(100))) as server:
+        call = asked_soon(lambda: asked(server, time_limit=0.5))
+        with pytest.raises(ModelTimeout, match="has read only 100 tokens"):
+            call.result(ENDLESS)
+
+
+def test_a_slow_ollama_which_says_nothing_before_its_answer_gets_twice_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    limit = 3600.0
+    late = [0.0]
+    line = b'{"model": "fake", "response": "I am Mira.", "done": true, "done_reason": "stop"}\n'
+
+    def answer(send: Send, closing: threading.Event) -> None:
+        late[0] += 1.5 * limit
+        closing.wait(3 * transport.CHECK_SECONDS)  # the client looks at its limit meanwhile
+        send(b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n" + line)
+
+    advanced(monkeypatch, late)
+    request = GenerationRequest("a word " * 500, max_tokens=40)
+    with OddServer(answer) as server:
+        model = OllamaModel(
+            ModelProfile("agent", host=server.address, model="fake", time_limit=limit)
+        )
+        model.capabilities = replace(model.capabilities, rate=0.1)
+        assert asked_soon(lambda: model.generate(request)).result(ENDLESS).text == "I am Mira."
+        late[0] = 0.0
+        model.capabilities = replace(model.capabilities, rate=1.0)
+        call = asked_soon(lambda: model.generate(request))
+        with pytest.raises(ModelTimeout):
+            call.result(ENDLESS)
 
 
 @pytest.mark.parametrize("name", HOLDING)

@@ -99,7 +99,12 @@ def test_requests_to_ollama_have_its_fields(fake: FakeModelServer):
 
 PLAIN = {"prompt", "max_tokens", "temperature", "model", "stream", "stream_options"}
 FULL = GenerationRequest("x", 9, (), 0.3, None, 1.2, json_schema=SCHEMA, cache_key="agent-7")
-LLAMA = {"json_schema": SCHEMA, "repeat_penalty": 1.2, "cache_prompt": True}
+LLAMA = {
+    "json_schema": SCHEMA,
+    "repeat_penalty": 1.2,
+    "cache_prompt": True,
+    "return_progress": True,
+}
 FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
 UNTHINKING = {"chat_template_kwargs": {"enable_thinking": False}}
 
