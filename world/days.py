@@ -12,7 +12,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from keepsake.agent.attention.attention import TALK_SECONDS
+from keepsake.agent.attention.recent_talks import TALK_SECONDS
 from keepsake.agent.memory.known_news import concerns, known_to, origins_of
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import identity_of, is_agent

@@ -23,7 +23,7 @@ from game.simulation.measuring import Measuring, record_cast
 from game.simulation.plan import Lab, moment
 from game.simulation.timeline import Timeline, TimelineGateway
 from game.simulation.visits import Visitor, make_visitors, visits
-from keepsake.agent.runtime import start
+from keepsake.agent.starting import start_runtime
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
@@ -112,7 +112,7 @@ class Simulation:
         plan = self._plan
         subscribers = Subscribers()
         subscribers.on_event.append(self._count)
-        shared = start(
+        shared = start_runtime(
             places(),
             timeline,
             subscribers,

@@ -1,7 +1,7 @@
 """The runtime that all agents share: models, configuration, disk, log, threads and clock.
 
-:func:`start` creates it when Evennia's Server starts, and :func:`stop` ends it. Tests install
-their own.
+:func:`keepsake.agent.starting.start_runtime` creates it when Evennia's Server starts, and
+:func:`stop` ends it. Tests install their own.
 """
 
 from __future__ import annotations
@@ -13,30 +13,24 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from random import Random
-from typing import Any
 
 from twisted.internet.defer import Deferred, TimeoutError, maybeDeferred
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import known_secrets, report
+from keepsake.agent.agent_log import report
 from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.agent.turns.consent.trial import SecretTrial
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
-from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
-from keepsake.events.log_file import FaultHandler, open_log
 from keepsake.events.types import Events, Health, World
 from keepsake.events.values import WorldOp
 from keepsake.language.tokens import Heuristic
-from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import CompactionConfig
-from keepsake.models.detection import Detection
-from keepsake.models.embedders import CachedEmbedder, load_embedder, unfit
 from keepsake.models.gateway import Gateway
-from keepsake.models.local.minilm import MiniLMEmbedder
-from keepsake.models.profiles import NO_MODEL, ModelProfile, Profiles
+from keepsake.models.profiles import NO_MODEL, ModelProfile
 from keepsake.models.tickets import Priority
 from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import (
@@ -54,8 +48,6 @@ from keepsake.tasks.forms.form import BY_RULES, UNKNOWN, PromptForm, PromptLimit
 from keepsake.tasks.task import Ask
 from keepsake.tasks.task_prompts import task_prompts
 
-log = get_logger(Subsystem.WAITING)
-
 WORKERS = 6
 """Threads for work that somebody waits for: searches, tool calls, files."""
 COMPACTIONS = 4
@@ -66,8 +58,6 @@ PROFILE = "agent"
 """The model profile that agents think with."""
 COMPACTING_AT_ONCE = COMPACTIONS - 1
 """Compactions that housekeeping runs at once. One thread stays free for one on request."""
-REST = 0.25
-"""Seconds for which a settings file is not checked again; each check costs the reactor time."""
 
 type Post = Callable[[Callable[[], None]], None]
 type Changed = Callable[[Health], None]
@@ -292,79 +282,8 @@ def install(new: Runtime | None) -> None:
     _current = new
 
 
-def start(
-    places: Places,
-    scheduler: Scheduler,
-    subscribers: Subscribers | None = None,
-    *,
-    clock: Clock | None = None,
-    gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None,
-    **given: Any,
-) -> Runtime:
-    """Make a runtime from the files in the vault, and install it.
-
-    An error in a configuration file is logged, and the defaults apply until it is fixed. A model
-    server that does not answer is no error here.
-
-    Args:
-        scheduler: Runs the agents' calls; on Twisted's reactor, or in simulated time.
-        subscribers: Listeners to events and log lines.
-        clock: The clock; the machine's if None.
-        gateway: Makes the gateway to the models; None for the real one.
-        given: Further fields of the runtime: ``random`` and the three pools.
-    """
-    subscribers = subscribers or Subscribers()
-    clock = clock or SystemClock()
-    config = places.config
-    secrets = known_secrets(places)
-    events = EventLog(places.events, clock=clock, secrets=secrets, subscribers=subscribers)
-    open_log(places.agents_log, secrets, FaultHandler(events))
-    events.emit(World(op=WorldOp.STARTS))
-    profiles = Profiles(config / "llm.md", report, rest=REST)
-    profiles.use(Detection(places.models, config / "models.md").find())
-    embedder = _embedder(profiles, places.language)
-    if gateway is None:
-        asked = Gateway(profiles, places, scheduler.soon, changed=events.emit)
-    else:
-        asked = gateway(profiles, places, events.emit)
-    new = Runtime(
-        places,
-        asked,
-        scheduler,
-        clock=clock,
-        events=events,
-        subscribers=subscribers,
-        embedder=embedder,
-        rest=REST,
-        **given,
-    )
-    new.indexes = IndexService(places, new.recall.current.chroma, embedder)
-    install(new)
-    new.at_first_agent += [new.gateway.start, new.indexes.start]
-    if not new.spill.reserve():
-        told = f"Cannot reserve {places.spill}: free disk space, or memories may be lost"
-        log.error(told, exc_info=new.spill.problem)
-    return new
-
-
 def stop(*, reload: bool) -> None:
     """End the runtime of this process, if there is one."""
     if (ending := _current) is not None:
         install(None)
         ending.close(reload=reload)
-
-
-def _embedder(profiles: Profiles, language: str) -> CachedEmbedder:
-    """Return the embedder that ``llm.md`` names; the shipped one if it cannot be used.
-
-    ``language``: The world's.
-    """
-    embedder: Embedder = MiniLMEmbedder()
-    try:
-        embedder = load_embedder(profiles.path, profiles.found, language)
-    except ConfigError as problem:
-        report(problem)
-    misfit = unfit(embedder, language)
-    if misfit is not None:
-        log.warning(str(misfit), subsystem=Subsystem.EMBEDDING)
-    return CachedEmbedder(embedder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from keepsake.agent.attention.attention import TALK_SECONDS
+from keepsake.agent.attention.recent_talks import TALK_SECONDS
 from keepsake.contrib.evennia import lifecycle
 from keepsake.events.values import CompactReason
 from keepsake.memory.types import CompactionRequest

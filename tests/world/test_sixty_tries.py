@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent.attention.attention import TALK_SECONDS
+from keepsake.agent.attention.recent_talks import TALK_SECONDS
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.unprompted.pair_talk import TalkOfTwo
 from keepsake.books.plan import PlanState

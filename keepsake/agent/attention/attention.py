@@ -12,7 +12,7 @@ before it sends a thought, whether it is still wanted (:meth:`Attention.take_new
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from keepsake.agent.attention.impulse import (
@@ -23,23 +23,18 @@ from keepsake.agent.attention.impulse import (
     SHARED_SLOT,
     Impulse,
     ImpulseKind,
+    merged,
 )
+from keepsake.agent.attention.recent_talks import NEVER, TALK_SECONDS, Chatter, RecentTalks
 from keepsake.agent.settings import ThinkingConfig
 from keepsake.events.values import Urgency
 from keepsake.happening import Person, PersonId
 
-TALK_SECONDS = 180.0
-"""Seconds of silence after which a talk is over, even if both people are still here."""
-GREETED_SECONDS = 600.0
-"""Seconds within which a person who comes back is not greeted again."""
 RETURN_SECONDS = 60.0
 """Seconds for which words wait for an answer while their speaker is out of the room."""
 _TOGETHER = 4.0
 """How many times longer than words arrivals and gifts are gathered. With the shipped settings that
 is one to four seconds after the last one, arrivals at most seven after the first."""
-CHATTER_PAUSE = 120.0
-"""Seconds of silence after which agents may talk among themselves again."""
-_NEVER = float("-inf")
 _WORDLESS = (ImpulseKind.ARRIVAL, ImpulseKind.GIVEN)
 """Kinds of impulses in which the person has said nothing."""
 _UNBOUND = (SHARED_SLOT, PLAN_SLOT)
@@ -61,6 +56,7 @@ class Attention:
     Attributes:
         talkativeness: How often it acts unprompted, 0 to 1.
         present: Who is here, by name and by identity.
+        talks: With whom it talked lately.
         unheard: Questions to everybody that the agent will not think about; the owner takes them
             out and passes them on.
     """
@@ -76,11 +72,10 @@ class Attention:
         # What people said who have left, and when they did, by the key of their slot.
         self._left: dict[str, tuple[Impulse, float]] = {}
         self._now = now
-        self._met: dict[str, float] = {}  # identity to time of the last words with that person
+        self.talks = RecentTalks()
         self._player_near = False
-        self._ready_at = _NEVER
-        self._last_event = _NEVER
-        self._chatter = 0  # lines that agents exchanged since another event
+        self._ready_at = NEVER
+        self._chatter = Chatter()
         self._idle_from = now
         self._idle_share = rng.uniform(2 / 3, 4 / 3)
 
@@ -129,17 +124,12 @@ class Attention:
             Whether a player waits while the current thought is about something less urgent.
         """
         arrival = impulse.kind is ImpulseKind.ARRIVAL
-        if impulse.from_player or now - self._last_event > CHATTER_PAUSE:
-            self._chatter = 0
-        elif impulse.source and not arrival:
-            self._chatter += 1
-        self._last_event = now
+        self._chatter.notice(impulse, now)
         if not impulse.from_player:
-            too_much = self._chatter >= self.config.chatter_turns and not impulse.errand
+            too_much = self._chatter.lines >= self.config.chatter_turns and not impulse.errand
             unwanted = bool(impulse.source) and too_much
         elif arrival:  # no greeting during a talk, or again within a short time
-            met = self._met.get(impulse.who, _NEVER)
-            unwanted = self.in_talk(now) or now - met < GREETED_SECONDS
+            unwanted = self.in_talk(now) or self.talks.was_greeted(impulse.who, now)
         else:  # a speaker needs no greeting; a direct word cancels all other greetings
             unwanted = False
             direct = impulse.kind in DIRECT
@@ -150,7 +140,7 @@ class Attention:
                 if each.impulse.kind is not ImpulseKind.ARRIVAL or key not in greeted
             }
             if direct:
-                self._met[impulse.who] = now
+                self.talks.talk_with([impulse.who], now)
         if unwanted and not impulse.from_player:
             # The agents' talk has ended: what one of them said to nobody before asks nothing more.
             waiting = self._waiting.get(SHARED_SLOT)
@@ -172,10 +162,10 @@ class Attention:
             self._waiting[impulse.key] = _Waiting(impulse, at, now)
         elif before.impulse.kind is ImpulseKind.GIVEN is not impulse.kind:
             before.at = at  # the words that it waited for
-            before.impulse = _merged(before.impulse, impulse)
+            before.impulse = merged(before.impulse, impulse)
         else:
             before.at = max(before.at, min(at, before.since + 3.0 * self.config.gather))
-            before.impulse = _merged(before.impulse, impulse)
+            before.impulse = merged(before.impulse, impulse)
 
     def _wait_for(self, at: float) -> None:
         """Let the greetings that wait be due no earlier than that of a newcomer, within a limit."""
@@ -240,22 +230,13 @@ class Attention:
             theirs = waiting is not None and waiting.impulse.who == who
             if waiting and theirs and (words or waiting.impulse.kind in _WORDLESS):
                 del self._waiting[key]
-        self._met[who] = now
+        self.talks.talk_with([who], now)
         current = self._current
         return current is not None and current.kind is ImpulseKind.ARRIVAL and current.who == who
 
-    def talked(self, now: float) -> dict[str, float]:
-        """Return how many seconds ago the last words with people were, by identity."""
-        return {who: now - at for who, at in self._met.items()}
-
-    def remember_talks(self, ages: Mapping[str, float], now: float) -> None:
-        """Take note of talks before a start; see :meth:`talked`."""
-        self._met = {who: now - age for who, age in ages.items()} | self._met
-
     def in_talk(self, now: float, within: float = TALK_SECONDS) -> bool:
         """Return whether the agent and a player here talked within the last ``within`` seconds."""
-        met = self._met.items()
-        return any(now - at < within and who in self.present for who, at in met)
+        return self.talks.is_in_talk(self.present, now, within)
 
     def waiting_of(self, key: str) -> Impulse | None:
         """Return what waits in a slot, behind the current thought; None for nothing."""
@@ -288,8 +269,8 @@ class Attention:
         away = 1.0 if self._player_near else self.config.idle_away_factor
         interval = self.config.idle_interval * 2.0 ** (1.0 - 2.0 * self.talkativeness)
         idle_at = self._idle_from + interval * away * self._idle_share
-        here = (at for who, at in self._met.items() if who in self.present)
-        return max(idle_at, self._ready_at, max(here, default=_NEVER) + TALK_SECONDS), IDLE
+        talk_over = self.talks.last_with(self.present) + TALK_SECONDS
+        return max(idle_at, self._ready_at, talk_over), IDLE
 
     @property
     def owed(self) -> list[Impulse]:
@@ -341,7 +322,7 @@ class Attention:
                 self.unheard.append(current)
             return None  # somebody has turned to the agent meanwhile, whom the next one answers
         if (newer := self._waiting.pop(current.key, None)) is not None:
-            current = _merged(current, newer.impulse)
+            current = merged(current, newer.impulse)
             self._current = current
         if current.kind is ImpulseKind.ARRIVAL and current.from_player:
             current = self._with_all_who_came(current)
@@ -360,23 +341,13 @@ class Attention:
         current = self._current
         self._current = None
         if spoke and current is not None and current.from_player and current.key != SHARED_SLOT:
-            self._met[current.who] = now
-            self._met.update({each.key: now for each in current.others})
+            self.talks.talk_with([current.who, *(each.key for each in current.others)], now)
         if spoke and (current is None or current.priority is not Urgency.PLAYER):
-            paused = now - self._last_event > CHATTER_PAUSE
-            self._chatter = 1 if paused else self._chatter + 1
-            self._last_event = now
-        self._met = {who: at for who, at in self._met.items() if now - at < GREETED_SECONDS}
+            self._chatter.speak(now)
+        self.talks.forget_old(now)
         self._ready_at = now + self.config.cooldown
         self._idle_from = now
         self._idle_share = self._rng.uniform(2 / 3, 4 / 3)
-
-
-def _urgency(impulse: Impulse) -> int:
-    """Return the rank of an impulse among those of one slot: what asks something comes first."""
-    if impulse.kind in DIRECT:
-        return DIRECT.index(impulse.kind)
-    return -1 if impulse.to_all or impulse.why else -2
 
 
 def _slower(impulse: Impulse) -> float:
@@ -391,17 +362,3 @@ def _slower(impulse: Impulse) -> float:
     if impulse.kind in _WORDLESS:
         return _TOGETHER
     return 1.0 if impulse.kind in ANSWERED else 2.0
-
-
-def _merged(old: Impulse, new: Impulse) -> Impulse:
-    """Merge two impulses of one person: keep the newer one, unless the older is more urgent."""
-    asks = new if _urgency(new) >= _urgency(old) else old
-    number = asks.memory_number or old.memory_number or new.memory_number
-    return replace(
-        asks,
-        memory_number=number,
-        earlier=old.memory_number if old.memory_number != number else asks.earlier,
-        others=old.others,
-        errand=old.errand or new.errand,
-        failed=old.failed and new.failed,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from keepsake.events.values import Urgency
@@ -80,3 +80,24 @@ class Impulse:
 
 
 IDLE = Impulse(ImpulseKind.IDLE, from_player=False, source="")
+
+
+def merged(old: Impulse, new: Impulse) -> Impulse:
+    """Merge two impulses of one person: keep the newer one, unless the older is more urgent."""
+    asks = new if _urgency(new) >= _urgency(old) else old
+    number = asks.memory_number or old.memory_number or new.memory_number
+    return replace(
+        asks,
+        memory_number=number,
+        earlier=old.memory_number if old.memory_number != number else asks.earlier,
+        others=old.others,
+        errand=old.errand or new.errand,
+        failed=old.failed and new.failed,
+    )
+
+
+def _urgency(impulse: Impulse) -> int:
+    """Return the rank of an impulse among those of one slot: what asks something comes first."""
+    if impulse.kind in DIRECT:
+        return DIRECT.index(impulse.kind)
+    return -1 if impulse.to_all or impulse.why else -2

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from keepsake.agent.attention.attention import TALK_SECONDS
+from keepsake.agent.attention.recent_talks import TALK_SECONDS
 from keepsake.archive.records import Memory
 from keepsake.tasks.forms.facts import without_kept
 from keepsake.tasks.forms.form import LAST_LINES

@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
-from keepsake.agent.attention.attention import TALK_SECONDS
 from keepsake.agent.attention.impulse import Impulse, ImpulseKind
+from keepsake.agent.attention.recent_talks import TALK_SECONDS
 from keepsake.archive.message_types import BY_RULE, MOVES, MessageType
 from keepsake.archive.privacy import is_private, is_redacted
 from keepsake.archive.records import Memory

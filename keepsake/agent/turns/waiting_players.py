@@ -88,7 +88,7 @@ class WaitingPlayers:
         Args:
             seconds: The present on the clock of its attention.
         """
-        ages = self._attention.talked(seconds)
+        ages = self._attention.talks.ages(seconds)
         if ages:
             agent.db.talked = [(who, now.timestamp() - age) for who, age in ages.items()]
         owed = [*self.impulses, *self._attention.owed]  # the newest last
@@ -101,7 +101,7 @@ class WaitingPlayers:
         """Take the players whom :meth:`store` stored; return whether any of them wait."""
         if talked := agent.db.talked:
             ages = {str(who): now.timestamp() - at for who, at in talked}
-            self._attention.remember_talks(ages, seconds)
+            self._attention.talks.restore(ages, seconds)
             agent.attributes.remove("talked")
         owed = agent.db.owed
         if not owed:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from twisted.python.failure import Failure
 
-from keepsake.agent.attention.attention import TALK_SECONDS
+from keepsake.agent.attention.recent_talks import TALK_SECONDS
 from keepsake.agent.body import Body
 from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings.game_objects import CharacterObject, RoomObject

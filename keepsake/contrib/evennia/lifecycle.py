@@ -18,6 +18,7 @@ from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.scheduler import ReactorScheduler
+from keepsake.agent.starting import start_runtime
 from keepsake.agent.surroundings.game_objects import RoomObject
 from keepsake.agent.surroundings.people import players_near
 from keepsake.contrib.evennia.apps import at_agents_start, at_model_ready, places
@@ -68,7 +69,7 @@ def start() -> None:
     here = places()
     prepare(here)
     _at_stop.enter_context(vault_lock.take(here))
-    shared = runtime.start(here, ReactorScheduler(reactor), _listeners())
+    shared = start_runtime(here, ReactorScheduler(reactor), _listeners())
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
     open_agents(shared)
