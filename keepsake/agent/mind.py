@@ -103,7 +103,9 @@ class Mind:
         self._talk: TalkOfTwo | None = None
         tools.plans = self.plans
         self.plans.set_off = self._set_off
-        self.plans.is_known = lambda name: any(names(x.name, name) for x in tools.people_known)
+        self.plans.meetings.is_known = lambda name: any(
+            names(x.name, name) for x in tools.people_known
+        )
         self.plans.steps.is_asked = self._is_asked
         self.actor.walk = self._walk
 

@@ -316,7 +316,7 @@ class Thinker:
             # What was written after a walk is still to be done with those whom it reaches.
             turn = self.turn if self.turn is not None and self.turn.attempt.journey else None
             about = turn.taken_up or turn.plan_number if turn is not None else 0
-            self.plans.set_present(persons_near(agent), but=about)
+            self.plans.meetings.set_present(persons_near(agent), but=about)
         self._pass_on(agent)
         return agent
 

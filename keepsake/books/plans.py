@@ -88,6 +88,10 @@ class PlanBook(ListBook[Plan]):
         """The plans that are open or begun, in the order of the file."""
         return tuple(each for each in self.items if not each.state.has_ended)
 
+    def current_of(self, number: int) -> Plan | None:
+        """Return the plan with that number if it is open or begun; None if there is none."""
+        return next((each for each in self.current if each.number == number), None)
+
     def add(self, plan: Plan, by: Author = Author.AGENT) -> Plan:
         """Add a plan, and return it with its number.
 

@@ -215,17 +215,14 @@ class NextSteps:
     ) -> None:
         self._awaited = ""
         self.talks_with = ""
-        plan = self._named(number)
+        plan = self._book.current_of(number)
         if plan is not None and plan.state is PlanState.DOING:
             self._wake(Due(plan, why, person, silence))
 
     def _come_again(self, number: int, why: str) -> None:
-        plan = self._named(number)
+        plan = self._book.current_of(number)
         if plan is not None:
             self._wake(Due(plan, why))
-
-    def _named(self, number: int) -> Plan | None:
-        return next((each for each in self._book.current if each.number == number), None)
 
     # -- who is asked and who answers
 

@@ -10,25 +10,23 @@ Everything here runs on the reactor thread; what writes the file runs in a worke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 
 from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
 
 from keepsake.agent.plans.due import Due
+from keepsake.agent.plans.meetings import Meetings
 from keepsake.agent.plans.next_steps import NextSteps
 from keepsake.agent.plans.pace import ThoughtAllowance
+from keepsake.agent.plans.plan_states import PlanStates
 from keepsake.agent.plans.shown_plans import missed_among, shown_among
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.scheduler import Alarm
 from keepsake.archive.privacy import Audience
 from keepsake.books.plan import GRACE, Plan, PlanState
 from keepsake.books.plans import PlanBook
-from keepsake.errors import KeepsakeError
-from keepsake.events.values import Author
-from keepsake.happening import Person, PersonId
-from keepsake.language.perception import names
+from keepsake.happening import PersonId
 from keepsake.logs import Subsystem, get_logger
 
 log = get_logger(Subsystem.PLANS)
@@ -48,8 +46,6 @@ BUSY = timedelta(hours=1)
 """How long a plan that was begun and not ended keeps an agent from its ordinary day."""
 ITS_TIME = "its time has come"
 """Why a plan is due, as its prompt says it."""
-WRITE_SECONDS = 10.0
-"""Seconds to write the file of plans. A disk that is slower must not keep the agent from acting."""
 
 
 class Plans:
@@ -66,7 +62,7 @@ class Plans:
         steps: When the next step of a plan that was begun comes, and what plans wait for.
         set_off: Lets the agent walk by itself to the place of a plan whose time has come; returns
             whether it does. Then it thinks when it is there, with its person.
-        is_known: Returns whether the agent knows somebody of that name.
+        meetings: Which plans wait for people, and who of them is here.
     """
 
     def __init__(
@@ -85,13 +81,16 @@ class Plans:
         self._alarm = Alarm(services.scheduler)  # for the clock
         self.steps = NextSteps(book, services.scheduler, self._wake_for_step)
         self.set_off: Callable[[Plan], bool] = lambda _: False
-        self.is_known: Callable[[str], bool] = lambda _: True
+        self.meetings = Meetings(
+            book,
+            self.steps,
+            is_elsewhere=self._is_elsewhere,
+            was_woken_lately=self._was_woken_lately,
+            begin=self._begin,
+        )
         self._woken: dict[int, float] = {}  # by plan: when the agent was woken for it, in seconds
+        self._states = PlanStates(name, book, services)
         self._allowance = ThoughtAllowance(services)
-        self._present: frozenset[str] = frozenset()  # the identities of those who are here
-        # by plan: its state when its person came, for whom the agent was not woken yet, and who
-        self._met: dict[int, tuple[PlanState, Person]] = {}
-        self._raised = 0  # the number of the last plan for whose person the agent was woken
 
     @property
     def enabled(self) -> bool:
@@ -154,10 +153,10 @@ class Plans:
             if not plan.is_overdue(now):
                 continue
             if plan.state is PlanState.OPEN:
-                self._set_state(plan, PlanState.MISSED, "its time passed")
+                self._states.set(plan, PlanState.MISSED, "its time passed")
             elif plan.whom is not None and not self._services.acts_unprompted:
                 # A model ends a plan itself; a rule waits for the person and then gives up.
-                self._set_state(plan, PlanState.DROPPED, f"{plan.whom.name} did not come")
+                self._states.set(plan, PlanState.DROPPED, f"{plan.whom.name} did not come")
         due = [each for each in self.book.current if self._is_due(each, now)]
         if due:
             first = min(due, key=lambda each: each.at or now)
@@ -173,67 +172,6 @@ class Plans:
         walk = self._walk_seconds(plan.where) if plan.where else 0.0
         before = timedelta(seconds=walk + THOUGHT_SECONDS if walk else 0.0)
         return now >= plan.at - before
-
-    def set_present(self, people: Iterable[Person], *, but: int = 0) -> None:
-        """Report who is with the agent; it is woken for a plan that waits for a newcomer.
-
-        ``but``: The number of a plan that the agent has just acted on, where they are; 0 for none.
-        """
-        here = [each for each in people if each.id]
-        came = [each for each in here if each.id not in self._present]
-        self._present = frozenset(each.id for each in here)
-        self.steps.set_present(self._present)
-        self._begin_left(here)
-        for plan in self.book.current:
-            who = next((each for each in came if self._waits_for(plan, each)), None)
-            if who is not None and plan.number != but:
-                self._met[plan.number] = (plan.state, who)
-        self._begin_met()
-
-    def _begin_met(self) -> None:
-        """Wake the agent for a plan whose person has come: one plan after the other.
-
-        The next one comes when a thought has begun the one before, or a minute later.
-        """
-        met = ((self.named(number), *state_and_who) for number, state_and_who in self._met.items())
-        waiting = [
-            (plan, who)
-            for plan, state, who in met
-            if plan is not None and plan.state is state and who.id in self._present
-        ]
-        self._met = {plan.number: (plan.state, who) for plan, who in waiting}
-        seconds = self._services.seconds()
-        last = self.named(self._raised)
-        is_new = seconds - self._woken.get(self._raised, -AGAIN_SECONDS) < AGAIN_SECONDS
-        if not waiting or (is_new and last is not None and last.state is PlanState.OPEN):
-            return
-        plan, who = waiting[0]
-        del self._met[plan.number]
-        self._raised = plan.number
-        due = Due(plan, f"{who.name} is here", who, gathers=True)
-        self._begin(due, again=plan.number in self.steps.waits)
-
-    def _begin_left(self, here: Iterable[Person]) -> None:
-        """Wake the agent for a plan that waits until somebody whom it knows has gone."""
-        people = tuple(here)
-        for plan in self.book.current:
-            gone = plan.when.leaving if plan.when is not None and plan.is_left(people) else ""
-            if gone and self.is_known(gone):
-                self._begin(Due(plan, f"{gone} has gone"))
-                return
-
-    def _waits_for(self, plan: Plan, person: Person) -> bool:
-        """Return whether a plan goes on when this person comes to where the agent is.
-
-        That is a plan that waits for the meeting there, or one that was begun and is with them.
-        """
-        if plan.where and self._walk_seconds(plan.where) > 0.0:
-            return False
-        if plan.state is PlanState.OPEN:
-            return plan.is_met([person])
-        if names(self.steps.waits.get(plan.number, ""), person.name):
-            return True
-        return plan.is_begun and plan.whom is not None and plan.whom.id == person.id
 
     def take_due_with(self, person: PersonId, here: Collection[PersonId]) -> Due | None:
         """Take the plan that is due within a moment, here, with somebody who speaks to the agent.
@@ -260,13 +198,6 @@ class Plans:
             return due
         return None
 
-    def is_met(self, plan: Plan) -> bool:
-        """Return whether the person for whom a plan waits is here; True if it waits for nobody."""
-        if plan.is_begun or plan.when is None or not plan.when.meeting:
-            return True
-        whom = plan.whom
-        return whom is None or not whom.id or whom.id in self._present
-
     def may_ask(self, person: PersonId) -> bool:
         """Return whether what is said for a plan to another agent is certain to get an answer.
 
@@ -283,18 +214,20 @@ class Plans:
 
     def _begin(self, due: Due, *, again: bool = False) -> None:
         """Wake the agent, unless that was a moment ago or its thoughts of this hour are used."""
-        now = self._services.seconds()  # not the clock, which may be set back
-        last = self._woken.get(due.plan.number)
-        if not again and last is not None and now - last < AGAIN_SECONDS:
-            return
-        if not self.enabled:
+        if not self.enabled or (not again and self._was_woken_lately(due.plan.number)):
             return
         if not self._allowance.take():
             self._rest(due)
             return
-        self._woken[due.plan.number] = now
+        self._woken[due.plan.number] = self._services.seconds()
         self.steps.reach(due)
         self._wake(due)
+
+    def _was_woken_lately(self, number: int) -> bool:
+        """Return whether the agent was woken for a plan a moment ago."""
+        last = self._woken.get(number)
+        # Not by the clock, which may be set back.
+        return last is not None and self._services.seconds() - last < AGAIN_SECONDS
 
     def _wake_for_step(self, due: Due) -> None:
         self._begin(due, again=True)
@@ -352,9 +285,13 @@ class Plans:
         """Return whether a plan has a place, and the agent is there."""
         return bool(plan.where) and self._walk_seconds(plan.where) == 0.0
 
+    def _is_elsewhere(self, plan: Plan) -> bool:
+        """Return whether a plan has a place, and the agent has to walk there."""
+        return bool(plan.where) and self._walk_seconds(plan.where) > 0.0
+
     def named(self, number: int) -> Plan | None:
         """Return the current plan with that number; None if there is none."""
-        return next((each for each in self.book.current if each.number == number), None)
+        return self.book.current_of(number)
 
     def made_for_now(self, acts: Collection[int]) -> Plan | None:
         """Return the open plan whose time has come and that one of these acts made; else None.
@@ -389,20 +326,11 @@ class Plans:
         self.steps.act()
         if plan is None or plan.state is not PlanState.OPEN:
             return None
-        begun = plan
         # What was whispered and said aloud is one appointment: the agent is woken for it once, and
         # goes on with the other plan when it has ended this one.
         opened = (each for each in self.book.current if each.state is PlanState.OPEN)
-        twins = [each for each in opened if each.is_twin(begun)]
-
-        def change() -> None:
-            for each in (begun, *twins):
-                self.book.set_state(each, PlanState.DOING, by=Author.WORLD)
-
-        def failed(failure: Failure) -> None:
-            log.warning("A plan could not be begun", agent=self._name, exc_info=failure.value)
-
-        return self._services.in_thread(change, WRITE_SECONDS).addErrback(failed)
+        twins = (each for each in opened if each.is_twin(plan))
+        return self._states.begin((plan, *twins))
 
     def began(self, plan: Plan) -> None:
         """Record that a rule acts on a plan now."""
@@ -410,15 +338,4 @@ class Plans:
 
     def end(self, plan: Plan, *, done: bool) -> None:
         """End a plan that was kept by rule; ``done``: whether it was kept."""
-        self._set_state(plan, PlanState.DONE if done else PlanState.MISSED)
-
-    def _set_state(self, plan: Plan, state: PlanState, why: str = "") -> None:
-        """Change the state in a worker thread; a file that cannot be written is logged."""
-
-        def change() -> None:
-            try:
-                self.book.set_state(plan, state, why, by=Author.WORLD)
-            except KeepsakeError as error:
-                log.warning("A plan could not be changed", agent=self._name, exc_info=error)
-
-        self._services.workers.submit(change)
+        self._states.set(plan, PlanState.DONE if done else PlanState.MISSED)

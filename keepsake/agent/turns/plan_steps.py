@@ -81,7 +81,7 @@ def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     before = "" if due is not None else plans.steps.whys.get(plan.number, "")
     _go_on(turn, plans, agent, plan, why=turn.missed or before or "it goes on", is_due=due is plan)
     if agent is not None:  # it has met those who are here
-        plans.set_present(persons_near(agent), but=plan.number)
+        plans.meetings.set_present(persons_near(agent), but=plan.number)
 
 
 def _put_off(turn: Turn, plans: Plans, due: Plan | None) -> None:

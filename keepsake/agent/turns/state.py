@@ -226,7 +226,7 @@ class Turn:
         if self.impulse.kind is not ImpulseKind.PLAN or plans is None:
             return False
         plan = plans.named(number)
-        return plan is None or not plans.is_met(plan)
+        return plan is None or not plans.meetings.is_met(plan)
 
     def as_planned(self, impulse: Impulse) -> Impulse:
         """Return the impulse with who may know of its plan now, and how far it is now.

@@ -195,12 +195,12 @@ def test_a_clock_that_is_set_back_wakes_nobody_twice(village):
 
 def test_a_plan_that_waits_for_somebody_begins_when_that_person_comes(village):
     village.add("give her the letter", when=When(meeting="Anneke"), whom=ANNEKE)
-    village.plans.set_present([TOM])
+    village.plans.meetings.set_present([TOM])
     assert village.woken == []
-    village.plans.set_present([TOM, Person("Anne", ANNEKE.id)])
+    village.plans.meetings.set_present([TOM, Person("Anne", ANNEKE.id)])
     (due,) = village.woken
     assert (due.plan.what, due.why) == ("give her the letter", "Anne is here")
-    village.plans.set_present([TOM, ANNEKE])
+    village.plans.meetings.set_present([TOM, ANNEKE])
     assert len(village.woken) == 1
 
 
