@@ -92,6 +92,7 @@ class MemoryFacts(TypedDict, total=False):
     rests_on: tuple[int, ...]
     witnesses: tuple[PersonId, ...] | None
     allowed_by: tuple[PersonId, ...]
+    errand: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,9 @@ class Memory:
         allowed_by: For own words whose prompt held what others told the agent in private: the
             identities of those who allowed that they be said to their addressee. Of such a whisper
             the witnesses know, too.
+        errand: For a whisper that an agent carries for somebody, and for what is answered to it
+            by an agent that knows so: which errand it is. It does not tell who sent the agent. Of
+            such a whisper the witnesses know, too. Empty for all others.
     """
 
     number: int
@@ -144,6 +148,7 @@ class Memory:
     rests_on: tuple[int, ...] = ()
     witnesses: tuple[PersonId, ...] | None = None
     allowed_by: tuple[PersonId, ...] = ()
+    errand: str = ""
 
     # -- what the agent perceived, said or did
 
@@ -277,7 +282,8 @@ class Memory:
         if isinstance(what, Speech) and what.manner is Manner.WHISPER:
             people = (what.speaker, *what.to)
             found = frozenset(each.id or UNKNOWN for each in people if each != ME)
-            known = frozenset(self.witnesses or ()) if self.allowed_by else frozenset()
+            is_shared = bool(self.allowed_by or self.errand)
+            known = frozenset(self.witnesses or ()) if is_shared else frozenset()
             return found | known or frozenset({UNKNOWN})
         return None if self.witnesses is None else frozenset(self.witnesses)
 
@@ -366,6 +372,7 @@ class Memory:
             rests_on=tuple(map(int, record.get("rests_on", ()))),
             witnesses=witnesses,
             allowed_by=tuple(map(str, record.get("allowed_by", ()))),
+            errand=str(record.get("errand", "")),
         )
 
 
@@ -380,6 +387,7 @@ _OPTIONAL = (
     "told",
     "answers",
     "plan",
+    "errand",
 )
 """Fields of a memory that its archive line omits if empty."""
 

@@ -279,10 +279,8 @@ class TestBroughtBack(PassingOn):
         assert 'Mira whispers to you, "Not yet."' in heard_by_tom
         assert not self.plans.current
         assert [each for each in self.heard_by_ada if '"' in each] == []
-        told, brought = self.consents()
+        (told,) = self.consents()
         assert f'Tom whispers to Mira: "{ERRAND} Whisper me what he says."' in told
-        assert 'Bram whispers to Mira: "Not yet. Tell him so."' in brought
-        assert "Tom whispers" not in brought
 
     def test_who_sent_it_gets_another_answer_if_the_first_may_not_be_told(self):
         self.asked_for_tom()

@@ -128,7 +128,7 @@ class Actor:
             what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
         witnesses = self._witnesses(agent, command, what, basis)
         happening = new_id()
-        facts = passed or MemoryFacts()
+        facts = _facts_for_others(passed or MemoryFacts(), basis)
         # Archive the act before its execution, because its results are archived too.
         number = self._remember(
             agent,
@@ -185,6 +185,7 @@ class Actor:
             rests_on=_rests_on(what, basis, window),
             witnesses=witnesses,
             allowed_by=basis.allowed_by,
+            errand=basis.carried.errand if basis.carried is not None else "",
             chain=passed.get("chain", ""),
             origins=passed.get("origins", ()),
         )
@@ -260,6 +261,9 @@ class Actor:
         other deed is seen by all who are here.
         """
         confidants = basis.confidants
+        if confidants is None and basis.carried is not None and basis.carried.senders:
+            # Nothing private was in its prompt: who sent the agent may know what is whispered.
+            return tuple(sorted({*basis.carried.senders, *(x.id for x in addressees_of(what))}))
         if confidants is None:
             confidants = self._memory.private.confidants_of(basis.rests_on)
         if confidants is None:
@@ -350,6 +354,17 @@ def _rests_on(what: What, basis: Basis, window: Sequence[Memory]) -> tuple[int, 
     people = {each.id for each in addressees_of(what) if each.id}
     last = (m.number for m in reversed(window) if m.source_id in people and m.number <= basis.seen)
     return tuple(sorted({*basis.rests_on, *islice(last, 1)}))
+
+
+def _facts_for_others(passed: MemoryFacts, basis: Basis) -> MemoryFacts:
+    """Return the fields that the memories of those who perceive an act have from it."""
+    carried = basis.carried
+    if carried is None:
+        return passed
+    facts = MemoryFacts(**{**passed, "errand": carried.errand})
+    if carried.named:
+        facts["witnesses"] = carried.named
+    return facts
 
 
 def _has_command(agent: Body, name: str) -> bool:

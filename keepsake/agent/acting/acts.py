@@ -56,6 +56,21 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """That a whisper is said on an errand, or answers one that is, knowing so.
+
+    Attributes:
+        errand: Which errand it is; see :attr:`Memory.errand`.
+        senders: Who sent the agent, and may know the words; none for an answer.
+        named: Those of them whom the words name, so that whoever hears them knows who it is.
+    """
+
+    errand: str
+    senders: tuple[PersonId, ...] = ()
+    named: tuple[PersonId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Basis:
     """What an answer rests on: the prompt that it answers.
 
@@ -76,6 +91,7 @@ class Basis:
         named: The identities of those whom the words that are answered name.
         allowed_by: Who allowed that these words be said to somebody who does not know what the
             prompt held; empty for words that need no leave.
+        carried: For a whisper on an errand, or an answer to one; else None.
     """
 
     seen: int = 0
@@ -89,6 +105,7 @@ class Basis:
     partner: PersonId = ""
     named: tuple[PersonId, ...] = ()
     allowed_by: tuple[PersonId, ...] = ()
+    carried: Carried | None = None
 
 
 NO_BASIS = Basis()

@@ -47,7 +47,7 @@ def available_verbs(
         stays = mind is not None and mind.thinker.in_talk
     options = options_of(agent, stays=stays)
     if confided:  # no words reach anybody else, by whatever verb
-        near = (each for each in people_near(agent) if identity_of(each) in context.audience)
+        near = (each for each in people_near(agent) if identity_of(each) in context.reached)
         people = names_of(near, agent)
         others = tuple(each for each in options.people if each not in people)
         options = replace(options, people=people, others=others)

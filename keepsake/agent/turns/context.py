@@ -37,6 +37,9 @@ class TurnContext:
         replies: The numbers of private memories that the prompt shows, although not all who hear
             the answer know them: what was asked in a whisper for the plan that the turn is about,
             and what was whispered back.
+        errand: The errand of the words that are answered, if the partner carries them for somebody
+            else: then the prompt holds in private only what belongs to it, and the answer is for
+            those who sent the partner, too; see :mod:`keepsake.agent.turns.consent.carried`.
     """
 
     impulse: Impulse
@@ -49,6 +52,13 @@ class TurnContext:
     without: frozenset[int] = frozenset()
     looked_up: tuple[int, ...] = ()
     replies: frozenset[int] = frozenset()
+    errand: str = ""
+
+    @property
+    def reached(self) -> Audience:
+        """Who hears the answer: the audience, and who carries the words that are answered."""
+        carrier = {self.partner.id} if self.errand and self.partner is not None else set[str]()
+        return self.audience | carrier
 
 
 UNPROMPTED = TurnContext(IDLE)

@@ -19,6 +19,7 @@ from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.people import people_near, players_near
 from keepsake.agent.turns.asking import ModelCall
 from keepsake.agent.turns.attempt import Attempt, AttemptState, TurnDropped
+from keepsake.agent.turns.consent.carried import with_errand
 from keepsake.agent.turns.consent.replies import with_replies
 from keepsake.agent.turns.context import UNPROMPTED, TurnContext, renewed
 from keepsake.agent.turns.outage import Outage
@@ -258,6 +259,10 @@ class Turn:
         if plan is not None and plan.confided is None and self._talks_about(plan, context):
             # What the answer says is for others too, so it must not hold what the two alone know.
             context = replace(context, audience=NO_PRIVATE_WORDS)
+        carried = with_errand(context, self.tools, identity_of(self.agent))
+        if carried is not None:
+            self.context = carried
+            return
         window = self.tools.memory.memory.context().window
         self.context = with_replies(context, None if self.hides_replies else plan, window)
 

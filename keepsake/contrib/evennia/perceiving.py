@@ -13,13 +13,15 @@ from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.game_objects import GameObject
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import place_of
+from keepsake.agent.turns.consent.carried import brought_by
 from keepsake.archive.message_types import MOVES, MessageType
 from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.contrib.evennia.meaning import Heard, meaning_of
 from keepsake.contrib.evennia.minds import Suspension, mind_of, suspension_of
 from keepsake.contrib.evennia.reacting import is_seen, react
-from keepsake.happening import Result, Speech
+from keepsake.happening import Result, Speech, actor_of
 from keepsake.language import perception
 from keepsake.logs import Subsystem, get_logger, logged
 
@@ -97,6 +99,8 @@ def _perceive(
     if heard.again:
         return
     facts: MemoryFacts = {**heard.facts, "place": place_of(agent), "event": heard.kind}
+    if mind is not None and facts.get("errand"):
+        facts = {**facts, **_shared_with(agent, mind, heard)}
     heard = replace(heard, facts=facts)
     everyday = heard.kind == MessageType.SCENE and agent.is_everyday(line, options, sender)
     ignored = everyday or getattr(sender, "unannounced", False)
@@ -104,6 +108,15 @@ def _perceive(
         _take_in(agent, mind, heard, ignored=ignored)
     elif (suspension := suspension_of(agent)) is not None and not ignored:
         _take_in_later(agent, suspension, heard)
+
+
+def _shared_with(agent: Body, mind: Mind, heard: Heard) -> MemoryFacts:
+    """Return who else may know of words of an errand; see :func:`brought_by`."""
+    speaker = actor_of(heard.what)
+    if speaker is None or mind.memory.problem is not None:
+        return MemoryFacts()
+    window = mind.memory.memory.context().window
+    return brought_by(heard.facts["errand"], speaker.id, identity_of(agent), window)
 
 
 def _perceive_result(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from keepsake.agent.acting.acts import Act
+from keepsake.agent.acting.acts import Act, Basis, Carried
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.surroundings.people import people_near, persons_near
@@ -17,7 +17,7 @@ from keepsake.agent.turns.answers.errand import (
     read_words,
     why_unsaid,
 )
-from keepsake.agent.turns.consent.passing import pass_on
+from keepsake.agent.turns.consent.passing import carried_by, pass_on
 from keepsake.agent.turns.consent.question import leave_for
 from keepsake.agent.turns.consent.wanted import WordsFor, all_words
 from keepsake.agent.turns.context import secrecy
@@ -107,7 +107,7 @@ class Doing:
             whispered=whispered,
             event="" if self._guard else MessageType.COURTESY,
             reason=part.reason,
-            basis=state.basis,
+            basis=self._basis_of_plain(partner, whispered=whispered),
         )
 
     def _left_unsaid(self, words: str, partner: Person) -> Act:
@@ -185,7 +185,8 @@ class Doing:
                 return Act(None, fault, is_step=fault != SpeechFault.JUST_SAID)
             if read.verb not in PRIVATE and self._tells_secret(read.words, aloud=aloud):
                 return Act(None, SpeechFault.SECRET)
-            return self._actor.do(agent, read, basis=self._state.basis, confided=confided)
+            basis = self._basis_of(read)
+            return self._actor.do(agent, read, basis=basis, confided=confided)
         if confided and read.verb == KnownVerb.TALK and read.verb not in self._tools.withheld:
             words = read_words(part.text, able[1].people)
             if words is not None:  # to somebody who may know what the answer says
@@ -196,6 +197,23 @@ class Doing:
             return errand
         why = why_unsaid(part.text, read.verb, agent, self._tools) if confided else read.reason
         return self.refused(read.verb, why)
+
+    def _basis_of(self, read: Command) -> Basis:
+        """Return what a deed rests on: an open errand's whisper is known to who asked for it."""
+        basis = self._state.basis
+        person = self._near(read.to) if read.verb == KnownVerb.WHISPER else None
+        if person is None or basis.confidants is not None:
+            return basis
+        return replace(basis, carried=carried_by(self._turn, person, read.words))
+
+    def _basis_of_plain(self, partner: Person | None, *, whispered: bool) -> Basis:
+        """Return what plain words rest on: an answer to carried words is for who sent them, too."""
+        basis = self._state.basis
+        errand = self.context.errand
+        is_answer = partner is not None and partner.id == basis.partner and whispered
+        if not (errand and is_answer and self._state.writes_deeds) or self._guard is None:
+            return basis
+        return replace(basis, carried=Carried(errand))
 
     @property
     def able(self) -> tuple[tuple[Verb, ...], Options]:

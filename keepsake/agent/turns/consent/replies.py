@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.turns.context import TurnContext
-from keepsake.archive.privacy import Audience, is_private
+from keepsake.archive.privacy import Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.plan import Plan
 from keepsake.happening import PersonId
@@ -32,39 +32,49 @@ def with_replies(context: TurnContext, plan: Plan | None, window: Sequence[Memor
     if plan is None or not _is_for(context, plan, window):
         return replace(context, replies=frozenset())
     theirs = _senders_of(plan, window)
-    said = [x for x in window if x.is_own and is_said_for(x, plan, window)]
+    said = [x for x in window if x.is_own and is_said_for(x, plan)]
     asked = [each for each in said if each.to_id not in theirs]
-    brought = max((each.number for each in said if each.to_id in theirs), default=0)
+    home = (x for x in window if x.said is not None and _is_brought(x, plan, asked, window))
+    brought = max((each.number for each in home if each.to_id in theirs), default=0)
     shown = {each.number for each in asked}
     # Of one person: nobody could allow that the answers of two be passed on together.
     whom = asked[-1].to_id if asked else ""
     since = [each for each in asked if each.to_id == whom and each.number > brought]
     for first in since[:1]:
-        shown.update(m.number for m in window if _is_reply(m, first))
+        shown.update(m.number for m in window if _is_reply(m, first, theirs))
     return replace(context, replies=frozenset(shown))
 
 
-def _is_reply(memory: Memory, asked: Memory) -> bool:
-    """Return whether a memory is what one who was asked has whispered back since.
+def _is_brought(
+    said: Memory, plan: Plan, asked: Sequence[Memory], window: Sequence[Memory]
+) -> bool:
+    """Return whether own words for a plan may bring home an answer: by leave, or behind one.
 
-    ``asked``: The agent's first words to them of which it has not brought back the answer.
-    """
-    is_theirs = memory.kind is MemoryKind.PERCEPTION and memory.source_id == asked.to_id
-    is_for_agent_alone = memory.confidants == frozenset({asked.to_id})
-    return is_theirs and is_for_agent_alone and memory.number > asked.number
-
-
-def is_said_for(said: Memory, plan: Plan, window: Sequence[Memory]) -> bool:
-    """Return whether own words are a whisper for a plan: by leave, or the first for an open one.
-
-    What is whispered for an open plan after a whispered answer only answers that.
+    ``asked``: What the agent has whispered for the plan.
     """
     if said.plan != plan.number or said.allowed_by:
         return said.plan == plan.number
-    if plan.confided is not None or said.said is None or not is_private(said):
-        return False
-    since = (x for x in window if plan.since < x.number < said.number and x.heard is not None)
-    return not any(is_private(each) and each.source_id == said.to_id for each in since)
+    errands = {each.errand for each in asked} - {""}
+    answers = (each.number for each in window if each.heard is not None and each.errand in errands)
+    return said.number > next(answers, said.number)
+
+
+def _is_reply(memory: Memory, asked: Memory, senders: Audience) -> bool:
+    """Return whether a memory is what one who was asked has whispered back since.
+
+    Args:
+        asked: The agent's first words to them of which it has not brought back the answer.
+        senders: Who sent the agent.
+    """
+    known = memory.confidants or frozenset()
+    is_theirs = memory.kind is MemoryKind.PERCEPTION and memory.source_id == asked.to_id
+    is_private = asked.to_id in known and known <= {asked.to_id, *senders}
+    return is_theirs and is_private and memory.number > asked.number
+
+
+def is_said_for(said: Memory, plan: Plan) -> bool:
+    """Return whether own words are a whisper for a plan: by leave, or for who asked aloud."""
+    return said.plan == plan.number and bool(said.allowed_by or said.errand)
 
 
 def _senders_of(plan: Plan, window: Sequence[Memory]) -> Audience:

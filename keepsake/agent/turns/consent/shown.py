@@ -173,7 +173,7 @@ def _senders(memory: Memory, turn: Turn) -> tuple[PersonId, ...]:
         return ()
     if plan.private is None and not memory.allowed_by:
         window = turn.tools.memory.memory.context().window
-        asker = asker_of(plan, window) if is_said_for(memory, plan, window) else ""
+        asker = asker_of(plan, window) if is_said_for(memory, plan) else ""
         return (asker,) if asker and asker != memory.to_id else ()
     is_theirs = plan.private is not None and plan.private.issuperset(memory.allowed_by)
     return memory.allowed_by if is_theirs else ()

@@ -14,6 +14,7 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.surroundings.naming import place_of
 from keepsake.agent.turns.abilities import available_verbs
+from keepsake.agent.turns.consent.carried import TOLD
 from keepsake.agent.turns.context import TurnContext, context_of
 from keepsake.agent.turns.prompts.recalling import (
     found_by,
@@ -96,6 +97,8 @@ def prompt_of(
     scene = with_deeds(scene, agent, verbs, options, withheld=tools.withheld)
     if not context.whispered and form.writes_deeds and tools.confided(context.audience):
         scene = replace(scene, facts=(*scene.facts, CONFIDED))
+    if context.errand and context.partner is not None and form.writes_deeds:
+        scene = replace(scene, facts=(*scene.facts, TOLD.format(context.partner.name)))
     return BuiltPrompt(form.render(scene), form, basis, tuple(sorted(private)))
 
 
