@@ -113,7 +113,7 @@ class Thinker:
             begin_plan=self._begin_due_plan,
             take_newer=lambda: self._attention.take_newer() if self._update_present() else None,
             put_back=lambda: self._attention.put_back(self._seconds()),
-            next_player=lambda: self._attention.next_player if self._update_present() else None,
+            next_players=lambda: self._attention.next_players if self._update_present() else [],
         )
         self.plans: Plans | None = None
         self.keep_by_rule: Callable[[Plan], None] = lambda _: None
@@ -280,7 +280,7 @@ class Thinker:
         if self._update_present() is None or self.state is not AgentState.IDLE:
             return False
         now = self._seconds()
-        is_idle = self._attention.next_player is None and not self.unprompted.talks_to
+        is_idle = not self._attention.next_players and not self.unprompted.talks_to
         return is_idle and not self._attention.in_talk(now, seconds)
 
     @property

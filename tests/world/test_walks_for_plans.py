@@ -292,6 +292,22 @@ class TestWalksForPlans(PlansWorld):
         told = "You did not set off: Tom waits for your answer, and then you may go"
         assert told in self.prompts()[before + 1]
 
+    def test_a_player_whom_the_answer_has_answered_too_keeps_nobody_from_setting_off(self):
+        ada = self.add_player(2, "Ada")
+        heard = self.capture(self.char1)
+        before = len(self.prompts())
+        self.replies = [
+            "It is blue, Ada.\n> talk Tom = I will see.\n> plan now: see who is at the quay, and"
+            " tell Tom\n> walk to the Quay\n> walk to Tom\n> talk Tom = Nobody is there.\n> done 1",
+            "> wait",
+        ]
+        ada.execute_cmd("talk Mira What colour is your cup?")
+        self.char1.execute_cmd("talk Mira See who is at the quay, and tell me.")
+        self.pass_minutes(1)
+        assert not any("did not set off" in line for line in self.lines())
+        assert 'Mira says to you, "Nobody is there."' in heard
+        assert len(self.prompts()) == before + 1
+
     def test_an_errand_from_which_other_words_kept_the_agent_is_not_forgotten(self):
         ada = self.add_player(2, "Ada")
         heard = self.capture(self.char1)

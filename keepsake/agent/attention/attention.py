@@ -28,7 +28,7 @@ from keepsake.agent.attention.impulse import (
 from keepsake.agent.attention.recent_talks import NEVER, TALK_SECONDS, Chatter, RecentTalks
 from keepsake.agent.settings import ThinkingConfig
 from keepsake.events.values import Urgency
-from keepsake.happening import Person, PersonId
+from keepsake.happening import PersonId
 
 RETURN_SECONDS = 60.0
 """Seconds for which words wait for an answer while their speaker is out of the room."""
@@ -279,11 +279,11 @@ class Attention:
         return [each for each in every if each is not None and each.priority is Urgency.PLAYER]
 
     @property
-    def next_player(self) -> Person | None:
-        """The player here who waits for an answer behind the current thought; None for nobody."""
+    def next_players(self) -> list[Impulse]:
+        """The impulses of the players here who wait for an answer behind the current thought."""
         every = (each.impulse for each in self._waiting.values())
         here = (each for each in every if each.key in self.present)
-        return next((x.person for x in here if x.priority is Urgency.PLAYER), None)
+        return [each for each in here if each.priority is Urgency.PLAYER]
 
     def is_asked_by(self, who: str) -> bool:
         """Return whether the current thought, or one that waits, answers words of that person."""

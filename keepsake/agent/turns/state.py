@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from twisted.internet.defer import Deferred
@@ -23,6 +23,7 @@ from keepsake.agent.turns.consent.carried import with_errand
 from keepsake.agent.turns.consent.replies import with_replies
 from keepsake.agent.turns.context import UNPROMPTED, TurnContext, renewed
 from keepsake.agent.turns.outage import Outage
+from keepsake.agent.turns.waiting import unanswered
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.books.plan import Plan
 from keepsake.events.values import Urgency
@@ -48,7 +49,7 @@ class Turn:
         take_newer: Called before a request is sent: returns the current impulse; None if the
             reason has gone.
         put_back: Lets the current impulse begin another turn.
-        next_player: Returns the player here who waits for an answer behind this turn; else None.
+        next_players: Returns the impulses of players here who wait for an answer behind this turn.
         pause: Shows people that it thinks, until the first part of the answer.
         outage: Tells players that no model answers.
         beside: A plan that is due, with the player whose words are answered; None for none. The
@@ -76,7 +77,7 @@ class Turn:
     services: Runtime
     take_newer: Callable[[], Impulse | None]
     put_back: Callable[[], None]
-    next_player: Callable[[], Person | None]
+    next_players: Callable[[], Sequence[Impulse]]
     pause: Alarm
     outage: Outage
     begin_plan: Callable[[int], Deferred[None] | None]
@@ -151,6 +152,21 @@ class Turn:
     def waits_for(self) -> str:
         """What the agent waits for after the last attempt: ``for Bob``; empty for nothing."""
         return self.last.waits_for if self.last is not None else ""
+
+    @property
+    def next_player(self) -> Person | None:
+        """The player here who waits for an answer behind this turn; None for nobody.
+
+        One whose words the turn has answered already, beside those that it is about, does not wait.
+        """
+        memory = self.tools.memory
+        window = memory.memory.context().window
+        waiting = (
+            each.person
+            for each in self.next_players()
+            if each.kind not in DIRECT or unanswered(window, each, memory.passed_over).memories
+        )
+        return next(waiting, None)
 
     @property
     def spoken_to(self) -> frozenset[PersonId]:

@@ -213,7 +213,7 @@ class Answering:
         verb = self._doing.verb_of(part) if part.kind is PartKind.DEED else ""
         if verb in PRIVATE:
             return ""
-        who = self._turn.next_player() if verb in LEAVING and not state.kept_by else None
+        who = self._turn.next_player if verb in LEAVING and not state.kept_by else None
         if who is not None:
             state.kept_by = who.name
             told = f"You did not set off: {who.name} waits for your answer, and then you may go"
