@@ -29,6 +29,7 @@ from keepsake.web.access import UNKNOWN_ADDRESS, acts, refused
 from keepsake.web.agent import api as agent_api
 from keepsake.web.agent.plan_causes import with_causes_of_all
 from keepsake.web.agent.shapes import OwnPlan
+from keepsake.web.asked import api as asked_api
 from keepsake.web.fact_shapes import FactView, MapView, PastView
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import warm
@@ -141,6 +142,7 @@ api = _Api(
 )
 api.add_router("", agent_api.router)
 api.add_router("", actions.router)
+api.add_router("", asked_api.router)
 api.add_router("", editing.router)
 api.add_router("", people_api.router)
 api.add_router("", reading_router)

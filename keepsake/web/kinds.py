@@ -34,6 +34,7 @@ from keepsake.tracing.bases import Link
 from keepsake.tracing.facts import Way
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.standing import Standing
+from keepsake.web.asked.shapes import QuestionKind
 from keepsake.web.searching import By
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
@@ -63,6 +64,7 @@ def _script() -> str:
     """Return the text of the module: a frozen object for each enum."""
     exported: Mapping[str, Mapping[str, str]] = {
         "AgentState": _members(AgentState),
+        "QuestionKind": _members(QuestionKind),
         "Author": _members(Author),
         "By": _members(By),
         "CompactionOutcome": _members(CompactionOutcome),

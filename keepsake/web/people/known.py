@@ -140,6 +140,34 @@ def person(
     )
 
 
+def known_by_one(
+    agents: Sequence[KnownAgent], number: int, key: str = "", name: str = ""
+) -> tuple[PersonRow, KnownBy] | None:
+    """Return a person and what one agent knows of them; None if it knows nothing, or nobody.
+
+    Args:
+        agents: All agents, as a name is that of whom any of them knows.
+        number: That of the one.
+        key: The identity of the person; empty if only a name is known.
+        name: A name of theirs, in any case of letters.
+    """
+    wanted = name.casefold().strip()
+    rows = people(agents)
+    found = [
+        each
+        for each in rows
+        if (each.key == key if key else wanted in map(str.casefold, each.names))
+    ]
+    found.sort(key=lambda each: (number not in each.known_by, each.name.casefold() != wanted))
+    one = next((each for each in agents if each.id == number), None)
+    if not found or one is None:
+        return None
+    about = found[0]
+    others = {each for row in rows if row.key != about.key for each in row.names}
+    known = _known_by(one, about, others, MOST_LOOKED, errands_of(agents))
+    return (about, known) if known is not None else None
+
+
 def _known_by(
     agent: KnownAgent,
     about: PersonRow,

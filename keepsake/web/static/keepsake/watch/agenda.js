@@ -51,7 +51,7 @@ export function account({ plans, ended, promises }, name, now = Date.now()) {
     : "";
   const which = tomorrows === plans.length ? (tomorrows > 1 ? "all" : "it is") : count(tomorrows);
   return [
-    el("b", {}, `${name} has ${open}${tomorrows ? `, ${which} for tomorrow` : ""}${promised}.`),
+    `${name} has ${open}${tomorrows ? `, ${which} for tomorrow` : ""}${promised}.`,
     ends(ended),
   ];
 }

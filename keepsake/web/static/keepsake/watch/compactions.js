@@ -3,10 +3,11 @@
 import { act, actButton, builders, get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
-import { Kept, MemoryKind, SummaryAuthor, Tier } from "./kinds.js";
+import { Kept, MemoryKind, QuestionKind, SummaryAuthor, Tier } from "./kinds.js";
 import { isOutcome, isPassing, memoriesFold, passingFold, TIERS, writtenAt } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
 import { stillHeld } from "./elsewhere.js";
+import { lead } from "./short_answer.js";
 import { sentence } from "./sentences.js";
 import { FORMS, WHISPERED } from "./standings.js";
 
@@ -158,11 +159,12 @@ function show(details, made) {
   const holder = details.querySelector(".change");
   if (holder.hasChildNodes()) return;
   const id = details.dataset.agent;
-  const account = el("p", {}, "Comparing …");
+  const account = el("p", { class: "dim" }, "Comparing …");
   const steps = [memoriesStep(id, made), summariesStep(made)].filter(Boolean);
   fill(
     holder,
     el("h3", {}, "What it lost"),
+    lead(id, QuestionKind.LOST, String(made.number)),
     account,
     steps.map(({ node }) => node),
   );
@@ -290,7 +292,7 @@ async function compare(id, made, account, steps) {
       steps.map(({ of, noun, node }, i) => [
         i
           ? wayTo(node, lostOf(found[of], found.named, noun))
-          : el("b", {}, lostOf(found[of], found.named, noun)),
+          : lostOf(found[of], found.named, noun),
         sortsOf(found[of].filter(isGone)),
         keptOf(found[of], found.named),
       ]),

@@ -11,6 +11,15 @@ export const AgentState = Object.freeze({
   "OPENING": "opening"
 });
 
+export const QuestionKind = Object.freeze({
+  "SAID": "said",
+  "KNOWS": "knows",
+  "LOST": "lost",
+  "THEN": "then",
+  "NEXT": "next",
+  "WHO": "who"
+});
+
 export const Author = Object.freeze({
   "AGENT": "agent",
   "BUILDER": "builder",

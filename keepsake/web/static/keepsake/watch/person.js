@@ -63,7 +63,7 @@ function drawPerson({ person, others, agents: all, strangers }) {
   const named = others.map((each, i) => [i ? ", " : "", personLink(each.name, each)]);
   fill(byId("others"), named.length ? ["Others of this name: ", named] : "");
   byId("list").classList.toggle("one", Boolean(one));
-  if (one) fill(byId("list"), knownCard(one, person.name));
+  if (one) fill(byId("list"), knownCard(one, person));
   else drawCards(all.map((each) => () => personCard(each, person.name)));
   fill(
     byId("strangers"),

@@ -5,7 +5,8 @@ import { get } from "./api.js";
 import { dayLines, dayTables, usualHours } from "./day.js";
 import { el, fill } from "./dom.js";
 import { fileEditor } from "./editor.js";
-import { PlanState } from "./kinds.js";
+import { QuestionKind, PlanState } from "./kinds.js";
+import { lead } from "./short_answer.js";
 
 /** What an agent means to do, and what became of its last plans. */
 export class PlanSection {
@@ -41,9 +42,8 @@ export class PlanSection {
     const name = document.body.dataset.name ?? "It";
     fill(
       this.head,
-      el("p", {}, account({ plans, ended, promises }, name)),
-      // The plans that are due are the first of the agenda.
-      dayLines({ ...day, due: [] }),
+      lead(this.id, QuestionKind.NEXT),
+      el("p", { class: "dim" }, account({ plans, ended, promises }, name)),
     );
     const { said = [], said_today } = day;
     const others = everybodys.filter(({ id, whom }) => whom === name && id !== Number(this.id));
@@ -53,7 +53,8 @@ export class PlanSection {
       othersPlans(others, name),
       endedPlans(ended),
     );
-    fill(this.days, dayTables(day));
+    // The plans that are due are the first of the agenda.
+    fill(this.days, dayLines({ ...day, due: [] }), dayTables(day));
   }
 }
 

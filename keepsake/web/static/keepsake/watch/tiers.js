@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { byTheClock, ZONE } from "./clock.js";
 import { tallyOf } from "./compactions.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
-import { HappeningKind, MemoryKind, MemoryOp, PlanState, Tier } from "./kinds.js";
+import { QuestionKind, HappeningKind, MemoryKind, MemoryOp, PlanState, Tier } from "./kinds.js";
 import {
   isOutcome,
   isPassing,
@@ -15,6 +15,7 @@ import {
   summaryFold,
 } from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
+import { lead } from "./short_answer.js";
 import { inWords } from "./sentences.js";
 
 const PAGE = 50;
@@ -67,7 +68,7 @@ function held({ number, window_first: window, longterm, recent, place, time: iso
   ].filter(Boolean);
   const where = place ? [" It was at ", el("bdi", {}, place), "."] : "";
   return [
-    el("b", {}, `${document.body.dataset.name ?? "It"} had in mind ${inWords(known)}.`),
+    `${document.body.dataset.name ?? "It"} had in mind ${inWords(known)}.`,
     where,
     recent || longterm ? null : noSummary(iso, first),
   ];
@@ -452,7 +453,8 @@ export class Tiers {
       ),
       number
         ? [
-            el("p", {}, held(was, this.#firstSummary)),
+            lead(this.id, QuestionKind.THEN, `m${number}`),
+            el("p", { class: "dim" }, held(was, this.#firstSummary)),
             became(this.id, was),
             el(
               "div",

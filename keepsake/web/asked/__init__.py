@@ -1,0 +1,1 @@
+"""Questions about agents, each answered in a few short lines: of typed words, and for pages."""

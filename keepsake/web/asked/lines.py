@@ -1,0 +1,49 @@
+"""How short answers tell memories and times."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+
+from keepsake.archive.records import Memory
+from keepsake.happening import Speech, addressees_of, is_me, own_deed_of, shown_speech
+from keepsake.language.perception import one_line, shorten
+from keepsake.web.questions.clock import as_shown
+
+LONGEST = 240
+"""The most characters of a line: what is longer is no short answer."""
+_DATED = re.compile(r"\b(\d{4}-\d\d-\d\d) (\d\d:\d\d)")
+"""When a plan is due, as its line has it."""
+
+
+def by_the_clock(when: str) -> str:
+    """Return when a plan is due in the words of pages: ``30 Nov, 21:00``."""
+    return _DATED.sub(lambda each: f"{date.fromisoformat(each[1]):%-d %b}, {each[2]}", when)
+
+
+def told(memory: Memory, agent: str) -> str:
+    """Return a memory in a line, as somebody else than the agent would tell it."""
+    what = memory.what
+    if isinstance(what, Speech) and not memory.is_own and memory.source:
+        to = [replace(each, name=agent) if is_me(each) else each for each in addressees_of(what)]
+        text = shown_speech(memory.source, what.words, to, what.manner)
+    else:
+        text = own_deed_of(what, agent) or memory.text
+    return short(text)
+
+
+def short(text: str) -> str:
+    """Return a text in a line of at most :data:`LONGEST` characters."""
+    return shorten(one_line(text), LONGEST)
+
+
+def day_and_hour(moment: datetime, now: datetime) -> str:
+    """Return a moment by the world's clock, as near as it is: ``Tomorrow, 08:00``."""
+    shown, today = as_shown(moment), as_shown(now).date()
+    hour = f"{shown:%H:%M}"
+    if shown.date() == today:
+        return f"Today, {hour}"
+    if shown.date() == today + timedelta(days=1):
+        return f"Tomorrow, {hour}"
+    return f"{shown:%a %-d %b}, {hour}"

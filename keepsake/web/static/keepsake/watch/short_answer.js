@@ -1,0 +1,53 @@
+/* The short answer to a question about an agent: a few lines, each with what it is. */
+
+import { get } from "./api.js";
+import { count, el, fill } from "./dom.js";
+
+/** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
+export function answerLines({ id, lines }, { most = Infinity, linked = true } = {}) {
+  if (!lines.length) return null;
+  return el(
+    "dl",
+    { class: "short-answer" },
+    lines
+      .slice(0, most)
+      .map((line, i, all) => row(id, line, line.label === all[i - 1]?.label, linked)),
+  );
+}
+
+/** Two elements of a list; a label that is the same as above is not repeated for the eye. */
+function row(id, { label, text, aside, private: hidden, number }, repeated, linked) {
+  return [
+    el("dt", {}, repeated ? el("span", { class: "unseen" }, label) : label),
+    el(
+      "dd",
+      { class: hidden ? "hidden-part" : null },
+      el("bdi", {}, text),
+      aside || (linked && number) ? " " : null,
+      el(
+        "small",
+        {},
+        hidden ? el("span", { class: "flag" }, "in private ") : null,
+        aside,
+        linked && number
+          ? [
+              aside ? " · " : null,
+              el("a", { class: "where", href: `/agents/${id}/#memory/${number}` }, `memory ${count(number)}`),
+            ]
+          : null,
+      ),
+    ),
+  ];
+}
+
+/** A place on a page for a short answer, which is asked for at once. It stays empty if there is none: the page says more.
+ *
+ * `of`: what is asked; `about`: whom or what about.
+ */
+export function lead(id, of, about = "") {
+  const place = el("div", { class: "lead" }, el("span", { class: "dim" }, "…"));
+  get(`agents/${id}/answer`, { of, about })
+    .then((found) => fill(place, answerLines(found)))
+    .catch(() => fill(place)); // what stands below answers, too, or says what is wrong
+  return place;
+}

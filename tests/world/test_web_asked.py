@@ -1,0 +1,146 @@
+"""Short answers to what people ask about agents, and which question typed words mean."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from keepsake.agent.surroundings.identity import identity_of
+from keepsake.books.plan import Plan
+from keepsake.contrib.evennia.minds import mind_of
+from keepsake.happening import Person
+from keepsake.language.when import When
+from keepsake.ports import FixedClock
+from tests.world.web_world import WebWorld
+
+SECRET = "The bell lies under the jetty."
+LADLE = "On its hook, where Jo left it."
+
+
+class TestAsked(WebWorld):
+    """Tom and Jo have talked with Mira, and Tom whispered to her; Ada was there."""
+
+    def setUp(self):
+        super().setUp()
+        self.ada = self.add_agent("Ada")
+        self.ada.db.paused = True
+        self.jo = self.add_player(7, "Jo")
+        self.ask("My brother Edwin mends nets in Ostrey.", "> say Then he has good hands.")
+        self.ask("Where is the ladle?", f"> say {LADLE}", who=self.jo)
+        self.replies = ["> wait"]
+        self.char1.execute_cmd(f"whisper Mira = {SECRET}")
+        self.pass_time(1.5)
+        self.tom = identity_of(self.char1)
+
+    def answer_to(self, of, about="", agent=None, status=200):
+        """Return the lines of a short answer about Mira, as pairs of label and text."""
+        number = (agent or self.mira).id
+        found = self.get(f"/agents/{number}/answer", status, of=of, about=about)
+        return found["error"] if status != 200 else found["lines"]
+
+    def offered(self, words, **query):
+        """Return the questions that words may mean."""
+        return [each["question"] for each in self.get("/asked", q=words, **query)]
+
+    def test_what_she_knows_begins_with_what_was_told_in_private_promised_and_planned(self):
+        self.ask("Will you keep me some soup?", "> say I shall.\n> promise Tom = a bowl of soup")
+        due = self.services.clock.now() + timedelta(days=3)
+        self.mind.books.plans.add(
+            Plan(what="fetch honey", whom=Person("Tom", self.tom), when=When(due))
+        )
+        lines = self.answer_to("knows", "Tom")
+        assert [each["label"] for each in lines] == [
+            "Told in private",
+            "Promised",
+            "Planned",
+            "Told openly",
+        ]
+        private, promised, planned, openly = lines
+        assert private["text"] == f"“{SECRET}”"
+        assert private["private"]
+        assert (promised["text"], promised["private"]) == ("a bowl of soup", False)
+        assert planned["text"] == "fetch honey"
+        assert planned["aside"].startswith(f"{due:%a}")
+        assert "Edwin" in openly["text"]
+        assert self.answer_to("knows", self.tom) == lines
+
+    def test_what_she_knows_of_a_thing_is_who_said_it(self):
+        (heard,) = self.answer_to("knows", "the bell")
+        assert heard["label"] == "Heard"
+        assert heard["text"] == f'Tom whispers to Mira, "{SECRET}"'
+        assert self.answer_to("knows", "xylophones") == []
+
+    def test_why_she_said_something_begins_with_her_words(self):
+        said, because = self.answer_to("said", "hook")[:2]
+        assert (said["label"], said["text"]) == ("To Jo", f"“{LADLE}”")
+        assert because["label"] == "Because"
+        assert because["text"] == 'Jo says to Mira, "Where is the ladle?"'
+        assert self.answer_to("said", "herrings") == []
+
+    def test_what_she_will_do_begins_with_tomorrows_plans_and_who_means_to_meet_her(self):
+        noon = datetime(2026, 5, 9, 12).astimezone()
+        self.services.clock = FixedClock(noon)
+        assert self.answer_to("next")[0]["text"] == "Nothing is planned."
+        tom = Person("Tom", self.tom)
+        mira = Person("Mira", identity_of(self.mira))
+        eight = noon + timedelta(hours=20)
+        self.mind.books.plans.add(Plan(what="meet Tom at the pump", when=When(eight), whom=tom))
+        self.mind.books.plans.add(Plan(what="bake", when=When(noon + timedelta(hours=2))))
+        mind_of(self.ada).books.plans.add(
+            Plan(what="bring an apple", when=When(eight + timedelta(hours=1)), whom=mira)
+        )
+        found = [(each["label"], each["text"]) for each in self.answer_to("next")]
+        assert found == [
+            ("Today, 14:00", "bake"),
+            ("Tomorrow, 08:00", "meet Tom at the pump"),
+            ("Tomorrow, 09:00", "Ada's plan: bring an apple"),
+        ]
+
+    def test_what_she_remembered_at_a_time_is_what_was_said_last_and_what_she_meant_to_do(self):
+        self.mind.books.plans.add(Plan(what="fetch honey"))
+        newest = self.mind.memory.memory.archive.last_number
+        lines = {each["label"]: each for each in self.answer_to("then", f"m{newest}")}
+        assert lines["Said last"]["text"] == f'Mira says to Jo, "{LADLE}"'
+        assert lines["Heard last"]["text"] == f'Tom whispers to Mira, "{SECRET}"'
+        assert lines["Heard last"]["private"]
+        assert lines["In mind"]["text"] == f"{newest} memories word for word."
+        assert self.answer_to("then", "2020-01-01") == []
+        assert "is no time in the past" in self.answer_to("then", "the cup", status=400)
+
+    def test_before_any_compaction_nothing_is_lost(self):
+        (line,) = self.answer_to("lost")
+        assert "No compaction stands" in line["text"]
+        assert "no compaction 9" in self.answer_to("lost", "9", status=404)
+
+    def test_typed_words_mean_a_question(self):
+        first = {
+            "Mira Tom": "What does Mira know of Tom?",
+            "what does Mira know of Jo": "What does Mira know of Jo?",
+            "why did Mira say hook": "Why did Mira say “hook”?",
+            "Mira tomorrow": "What will Mira do next, and tomorrow?",
+            "what will Mira do": "What will Mira do next, and tomorrow?",
+            "Mira compaction": "What did the last compaction of Mira lose?",
+            "what did the last compaction of Mira lose?": (
+                "What did the last compaction of Mira lose?"
+            ),
+            "who knows of the bell": "Who knows of “bell”, and from whom?",
+            "bell jetty": "Who knows of “bell jetty”, and from whom?",
+            "mir": "What will Mira do next, and tomorrow?",
+        }
+        assert {words: self.offered(words)[0] for words in first} == first
+        assert self.offered("Mira yesterday")[0].startswith("What did Mira remember on ")
+        assert "Why did Mira say “on its hook”?" in self.offered("“on its hook”")
+        assert self.offered("what does she know of Tom", agent=self.mira.id)[0] == (
+            "What does Mira know of Tom?"
+        )
+        assert self.offered("") == []
+
+    def test_each_question_leads_to_its_page(self):
+        for words in ("Mira Tom", "Mira hook", "Mira yesterday", "Tom", "bell"):
+            for offer in self.get("/asked", q=words):
+                page = self.web.get(offer["address"])
+                assert page.status_code in {200, 302}, offer
+
+    def test_players_and_strangers_get_nothing(self):
+        for web in (self.client_of(), self.client_of(self.account_named("Pia"))):
+            for path in ("asked?q=Mira", f"agents/{self.mira.id}/answer?of=next"):
+                assert web.get(f"/agents/api/{path}").status_code == 403
