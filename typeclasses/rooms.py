@@ -108,5 +108,5 @@ def _absences(room: Room) -> Iterator[str]:
         mind = mind_of(host)
         if place is room and host.db.asleep:
             yield f"{keeper} is asleep. To wake {host.key}: |wwake {host.key.lower()}|n"
-        elif place not in (room, None) and (host.db.asleep or (mind and mind.thinker.in_talk)):
+        elif place not in (room, None) and (host.db.asleep or (mind and mind.presence.in_talk)):
             yield f"{keeper} {'sleeps' if host.db.asleep else 'is busy'} {where(place)}."

@@ -68,7 +68,8 @@ def is_free(agent: Any) -> bool:
         return False
     kept = agent.db.asleep or agent.db.paused or agent.has_account
     thinker = mind.thinker
-    return not (kept or thinker.turn is not None or thinker.in_talk or thinker.unprompted.talks_to)
+    is_busy = thinker.turn is not None or mind.presence.in_talk or thinker.unprompted.talks_to
+    return not (kept or is_busy)
 
 
 def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> bool:
@@ -133,9 +134,9 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
         goal = next((each.location for each in others if each is not None), None) or goal
     if agent.location is goal:
         _work(agent, hour["does"], now)
-    elif agent.mind.thinker.is_occupied:
+    elif agent.mind.presence.is_occupied:
         return
-    elif goal is not None and not (agent.mind.thinker.must_stay or hosts_guests(agent)):
+    elif goal is not None and not (agent.mind.presence.must_stay or hosts_guests(agent)):
         if agent.db.keeps and agent.location is agent.home:
             words = f"I'm only stepping out to {goal.key}."
             with happens(Speech(speaker=person_of(agent), words=words)):
@@ -204,7 +205,7 @@ def _players_talk(agent: Any) -> bool:
     """Return whether a player here has spoken a moment ago, to whomever."""
     near = people_near(agent)
     players = {identity_of(each) for each in near if each.has_account}
-    if any(is_agent(each) and each.mind.thinker.in_talk for each in near):
+    if any(is_agent(each) and each.mind.presence.in_talk for each in near):
         return True
     since = runtime().clock.now() - timedelta(seconds=TALK_SECONDS)
     newest_first = takewhile(lambda each: each.time > since, reversed(_window(agent)))

@@ -21,8 +21,8 @@ from keepsake.prompt.verbs import Verb
 from keepsake.tasks.answer import AnswerPart
 
 
-class DecidingPart(Protocol):
-    """What decides when an agent thinks: its :class:`~keepsake.agent.thinker.Thinker`."""
+class PresentPart(Protocol):
+    """How an agent is: its :class:`~keepsake.agent.attention.presence.Presence`."""
 
     @property
     def must_stay(self) -> bool:
@@ -31,6 +31,10 @@ class DecidingPart(Protocol):
     @property
     def in_talk(self) -> bool:
         """Whether it is in a talk with a player who is here."""
+
+
+class DecidingPart(Protocol):
+    """What decides when an agent thinks: its :class:`~keepsake.agent.thinker.Thinker`."""
 
     def is_asked_by(self, who: str) -> bool:
         """Return whether it is about to answer words of that person, or does so now."""
@@ -65,6 +69,10 @@ class RememberingPart(Protocol):
 
 class BodyMind(Protocol):
     """What is asked of an agent's mind through its body: a :class:`~keepsake.agent.mind.Mind`."""
+
+    @property
+    def presence(self) -> PresentPart:
+        """How it is now, and whether it may leave."""
 
     @property
     def thinker(self) -> DecidingPart:

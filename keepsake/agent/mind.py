@@ -80,13 +80,13 @@ class Mind:
         self.tools = tools
         self.actor = Actor(memory, tools)
         self.thinker = Thinker(ref, tools, self.actor, services, lambda: self.sleeper.walking)
+        self.presence = self.thinker.presence
         self._night_work = NightWork(memory, books, services)
         nights = Nights(ref.name, self._night_work.tasks, services, self._prepare_night)
         self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)
         self.plans = Plans(
             ref.name, books.plans, services, self.thinker.begin_plan, self._walk_seconds
         )
-        self.thinker.plans = self.plans
         self.appointments = Appointments(
             books,
             self.plans,

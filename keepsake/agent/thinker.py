@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 
 from twisted.internet.defer import Deferred
@@ -18,7 +17,9 @@ from twisted.internet.defer import Deferred
 from keepsake.agent.acting.actor import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention.attention import Attention
+from keepsake.agent.attention.current_thought import CurrentThought
 from keepsake.agent.attention.impulse import ANSWERED, DIRECT, IDLE, Impulse, ImpulseKind
+from keepsake.agent.attention.presence import AgentState, Presence
 from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.plans.due import Due, impulse_of_plan
@@ -29,12 +30,10 @@ from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.agent.surroundings.people import (
-    hosts_guests,
     people_near,
     persons_near,
     players_near,
 )
-from keepsake.agent.surroundings.showing import show_players
 from keepsake.agent.turns.outage import Outage
 from keepsake.agent.turns.plan_steps import finishes_plan_first, follow_plan, left_to_answer
 from keepsake.agent.turns.reading_ahead import read_ahead
@@ -45,21 +44,7 @@ from keepsake.agent.unprompted.unprompted import Unprompted, talkativeness
 from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Urgency
-from keepsake.happening import Person, PersonId
-
-
-class AgentState(StrEnum):
-    """The state of an agent."""
-
-    IDLE = "idle"
-    WAITING = "waiting for the model"
-    ASLEEP = "asleep"
-    GOING_HOME = "going home to sleep"
-    PAUSED = "paused"
-    UNWRITABLE = "memory cannot be written"
-    GONE = "gone"
-    OPENING = "opening"
-    """Its mind is not open yet; only the dashboard can see that, soon after a start."""
+from keepsake.happening import Person
 
 
 class Thinker:
@@ -72,8 +57,8 @@ class Thinker:
     Attributes:
         body: Returns the agent; None if it has been deleted.
         log: The outcomes of its thoughts since the server started.
-        turn: The current thought; None if there is none.
-        plans: The plans that wake it; None before the mind has connected them.
+        thought: The current thought.
+        presence: How the agent is now, and who is with it.
         keep_by_rule: Goes on with a plan without a model.
         unprompted: What it thinks or talks about by itself.
     """
@@ -87,7 +72,6 @@ class Thinker:
         walking: Callable[[], bool],
     ) -> None:
         self.log = ThoughtLog(ref.name, services.events)
-        self.turn: Turn | None = None
         self.body = ref.body
         self._ref = ref
         self._tools = tools
@@ -95,12 +79,23 @@ class Thinker:
         self._services = services
         self._seconds = services.seconds
         self._walking = walking
-        self._pause = Alarm(services.scheduler)
+        self.thought = CurrentThought(services.scheduler)
         self._next_thought = Alarm(services.scheduler)
         settings = services.thinking.current
         self._attention = Attention(settings, services.random, self._seconds())
         self._waiting = WaitingPlayers(self._memory, self._attention)
         self._outage = Outage()
+        self.unprompted = Unprompted(tools, services, ref.names)
+        self.presence = Presence(
+            ref,
+            tools,
+            attention=self._attention,
+            thought=self.thought,
+            unprompted=self.unprompted,
+            outage=self._outage,
+            seconds=self._seconds,
+            walking=walking,
+        )
         self._new_turn = partial(
             Turn,
             ref=ref,
@@ -108,39 +103,20 @@ class Thinker:
             actor=actor,
             thoughts=self.log,
             services=services,
-            pause=self._pause,
+            pause=self.thought.pause,
             outage=self._outage,
             begin_plan=self._begin_due_plan,
-            take_newer=lambda: self._attention.take_newer() if self._update_present() else None,
+            take_newer=lambda: self._attention.take_newer() if self.presence.update() else None,
             put_back=lambda: self._attention.put_back(self._seconds()),
-            next_players=lambda: self._attention.next_players if self._update_present() else [],
+            next_players=lambda: self._attention.next_players if self.presence.update() else [],
         )
-        self.plans: Plans | None = None
         self.keep_by_rule: Callable[[Plan], None] = lambda _: None
-        self.unprompted = Unprompted(tools, services, ref.names)
         self._closed = False
-        self._since = 0.0  # when the current thought began
 
     @property
-    def waited(self) -> float | None:
-        """Seconds since the current thought began; None if there is none, or it walks."""
-        thinks = self.turn is not None and not self.turn.is_walking
-        return self._seconds() - self._since if thinks else None
-
-    @property
-    def state(self) -> AgentState:
-        """The agent's state."""
-        agent = self.body()
-        if agent is None:
-            return AgentState.GONE
-        if agent.db.asleep:  # sleep counts before a pause
-            return AgentState.ASLEEP
-        if agent.db.paused:
-            return AgentState.PAUSED
-        if self._memory.problem is not None:
-            return AgentState.UNWRITABLE
-        thinks = self.turn is not None and not self.turn.is_walking
-        return AgentState.WAITING if thinks else AgentState.IDLE
+    def turn(self) -> Turn | None:
+        """The turn of the current thought; None if there is none."""
+        return self.thought.turn
 
     # -- events
 
@@ -151,7 +127,7 @@ class Thinker:
         less urgent (with the exception of :func:`finishes_plan_first`); or the thought tries an
         older line of the same player again, which no model has answered, and has said nothing yet.
         """
-        agent = self._update_present()
+        agent = self.presence.update()
         if agent is None or agent.db.asleep:
             return
         partner = self.unprompted.talks_to
@@ -162,7 +138,7 @@ class Thinker:
         is_urgent = self._attention.notice(impulse, self._seconds())
         if self._waiting.drop_older(impulse, self.turn):
             self.cancel_thought()
-        elif is_urgent and not finishes_plan_first(self.turn, self.plans, impulse):
+        elif is_urgent and not finishes_plan_first(self.turn, self._tools.plans, impulse):
             self._interrupt(impulse)
         self._set_alarm(agent)
 
@@ -186,25 +162,12 @@ class Thinker:
             return
         if step.who == event.who:
             self._attention.notice_plan(step, self._seconds())
-        elif self.plans is not None:
-            self.plans.steps.go_on_later(step.plan)
-
-    @property
-    def is_leaving(self) -> bool:
-        """Whether it cannot stay for a talk: it walks, or it does not think at all."""
-        return self._walking() or self.state not in (AgentState.IDLE, AgentState.WAITING)
-
-    def is_busy_with_others(self, who: PersonId) -> bool:
-        """Return whether it thinks about a plan or answers somebody else than that person."""
-        turn = self.turn
-        if turn is None or turn.impulse.who == who:
-            return bool(self.unprompted.talks_to)
-        return turn.impulse.priority is Urgency.PLAYER or turn.impulse.kind is ImpulseKind.PLAN
+        elif self._tools.plans is not None:
+            self._tools.plans.steps.go_on_later(step.plan)
 
     def is_asked_by(self, who: str) -> bool:
         """Return whether it is about to answer words of that person, or does so now."""
-        able = self.state in (AgentState.IDLE, AgentState.WAITING)
-        return able and self._attention.is_asked_by(who)
+        return self.presence.can_think and self._attention.is_asked_by(who)
 
     def answer_agent(self, person: Person) -> None:
         """Answer the last words of another agent here, whose plan waits for that."""
@@ -248,17 +211,17 @@ class Thinker:
         """
         if self._attention.answered(who, self._seconds(), words=words):
             self.cancel_thought()
-        if self.turn is None and self._update_present() is not None:
+        if self.turn is None and self.presence.update() is not None:
             self._read_ahead(IDLE)  # the person will speak next
 
     def answer_waiting(self) -> None:
         """Answer the last words of players who are still here: it could not think before."""
-        agent = self._update_present()
+        agent = self.presence.update()
         for impulse in self._waiting.impulses:
             here = agent is not None and impulse.who in self._attention.present
             if here and self.turn is not None and self.turn.impulse.key == impulse.key:
                 continue  # it is answered now
-            if not here or self.state is AgentState.ASLEEP:
+            if not here or self.presence.state is AgentState.ASLEEP:
                 self._waiting.remove(impulse)
             if here:
                 self.notice(impulse)
@@ -266,67 +229,9 @@ class Thinker:
                 self._waiting.pass_over(impulse)
 
     @property
-    def in_talk(self) -> bool:
-        """Whether the agent is in a talk with a player who is here, and should not walk away."""
-        return self._update_present() is not None and self._attention.in_talk(self._seconds())
-
-    @property
     def acts_unprompted(self) -> bool:
         """Whether its model can act without being spoken to."""
         return self._services.acts_unprompted
-
-    def is_free(self, seconds: float) -> bool:
-        """Return whether it does not think, and no player here spoke with it for that long."""
-        if self._update_present() is None or self.state is not AgentState.IDLE:
-            return False
-        now = self._seconds()
-        is_idle = not self._attention.next_players and not self.unprompted.talks_to
-        return is_idle and not self._attention.in_talk(now, seconds)
-
-    @property
-    def must_stay(self) -> bool:
-        """Whether it must not leave now: it is in a talk, or hosts guests at its place."""
-        agent = self.body()
-        at_home = agent is not None and agent.location is agent.home and hosts_guests(agent)
-        return self.in_talk or at_home
-
-    @property
-    def is_occupied(self) -> bool:
-        """Whether it is about a plan, which its ordinary day and its guests do not interrupt.
-
-        It is so too while the people of an appointment are together.
-        """
-        if self.plans is not None and self.plans.occupies:
-            return True
-        agent = self.body()
-        appointments = self._tools.appointments
-        return agent is not None and appointments is not None and appointments.stays(agent)
-
-    def _update_present(self) -> Body | None:
-        """Update who is here now. Return the agent; None if it has been deleted."""
-        agent = self.body()
-        if agent is None:
-            return None
-        people = people_near(agent)
-        present = {each.key for each in people} | {identity_of(each) for each in people}
-        near = any(each.has_account for each in people)
-        self._attention.set_present(present, player_near=near, now=self._seconds())
-        self._outage.set_present(present)
-        if self.plans is not None and not agent.db.asleep:
-            # What was written after a walk is still to be done with those whom it reaches.
-            turn = self.turn if self.turn is not None and self.turn.attempt.journey else None
-            about = turn.taken_up or turn.plan_number if turn is not None else 0
-            self.plans.meetings.set_present(persons_near(agent), but=about)
-        self._pass_on(agent)
-        return agent
-
-    def _pass_on(self, agent: Body) -> None:
-        """Pass on questions to everybody that this agent will not think about."""
-        unheard = self._attention.unheard
-        self._attention.unheard = []
-        for each in unheard:
-            if agent.pass_on(each):
-                self._attention.passed_on(each)
 
     def close(self) -> None:
         """Stop thinking. Store on the agent which players wait for an answer."""
@@ -336,7 +241,7 @@ class Thinker:
             self._waiting.store(agent, self._seconds(), self._services.clock.now())
         self.cancel_thought()
         self._next_thought.cancel()
-        self._pause.cancel()
+        self.thought.end()
 
     def resume_unanswered(self) -> None:
         """Answer the players whom :meth:`close` stored before a reload."""
@@ -350,7 +255,7 @@ class Thinker:
 
     def schedule(self) -> None:
         """Set the alarm for the next time that a thought may be due."""
-        self._set_alarm(self._update_present())
+        self._set_alarm(self.presence.update())
 
     def _set_alarm(self, agent: Body | None) -> None:
         """Set the alarm for the next impulse that is due; None: the agent has been deleted."""
@@ -363,7 +268,7 @@ class Thinker:
     def _begin_if_due(self) -> None:
         """Begin the thought that is due; an agent that cannot think now skips it."""
         attention = self._attention
-        agent = self._update_present()
+        agent = self.presence.update()
         if agent is None:
             return
         attention.config = self._services.thinking.current
@@ -374,14 +279,14 @@ class Thinker:
             return
         impulse = due[1]
         attention.begin(impulse)
-        self._pass_on(agent)
+        self.presence.pass_on_unheard(agent)
         for_player = impulse.priority is Urgency.PLAYER
         may_think = for_player or not (self._walking() or self.unprompted.talks_to)
-        if not may_think or self.state is not AgentState.IDLE:
+        if not may_think or self.presence.state is not AgentState.IDLE:
             self._skip(agent, impulse)
             return
         if impulse is IDLE:
-            begun = self.unprompted.begin(agent, self.plans)
+            begun = self.unprompted.begin(agent, self._tools.plans)
             if begun is None:
                 self._finish(None)
                 return
@@ -398,19 +303,16 @@ class Thinker:
         here = frozenset(map(identity_of, people_near(agent)))
         beside = self._attention.take_plan_with(impulse.who, here) if is_answer else None
         if beside is None and impulse.from_player and impulse.kind in DIRECT:
-            due = self.plans.take_due_with(impulse.who, here) if self.plans is not None else None
+            plans = self._tools.plans
+            due = plans.take_due_with(impulse.who, here) if plans is not None else None
             beside = impulse_of_plan(due) if due is not None else None
         turn = self._new_turn(impulse=impulse, agent=agent, beside=beside)
-        self.turn = turn
-        self._since = self._seconds()
-        pause = self._attention.config.pause_notice
-        if impulse.priority is Urgency.PLAYER and pause:
-            self._pause.set(pause, show_players, agent, f"{agent.key} pauses, thinking.")
+        self.thought.begin(turn, agent, self._attention.config.pause_notice)
         Deferred.fromCoroutine(run_turn(turn)).addCallback(lambda _: self._finish(turn))
 
     def _skip(self, agent: Body, impulse: Impulse) -> None:
-        """Skip a thought of an agent that cannot think now; ``self.state`` says why."""
-        state = self.state
+        """Skip a thought of an agent that cannot think now; its state says why."""
+        state = self.presence.state
         if impulse.to_all and agent.pass_on(impulse):
             self._finish(None)
             return
@@ -438,16 +340,17 @@ class Thinker:
             self._attention.notice(each, self._seconds())
 
     def _begin_due_plan(self, number: int) -> Deferred[None] | None:
-        return self.plans.begin(number) if self.plans is not None else None
+        plans = self._tools.plans
+        return plans.begin(number) if plans is not None else None
 
     def read_ahead(self, player: CharacterObject) -> None:
         """Have a slow model read the agent's prompt before a player who is here speaks to it."""
-        agent = self._update_present()
-        if agent is None or self.state is not AgentState.IDLE or self._walking():
+        agent = self.presence.update()
+        if agent is None or self.presence.state is not AgentState.IDLE or self._walking():
             return
         name = name_of(player, agent)
         may_speak = Impulse(ImpulseKind.ADDRESSED, True, name, source_id=identity_of(player))
-        self._read_ahead(may_speak, in_talk=self.in_talk)
+        self._read_ahead(may_speak, in_talk=self.presence.in_talk)
 
     def _read_ahead(self, impulse: Impulse, *, in_talk: bool = True) -> None:
         read_ahead(self._ref, impulse, self._tools, self._services, in_talk=in_talk)
@@ -462,16 +365,16 @@ class Thinker:
         """Clean up after a thought that has ended or was skipped, and schedule the next."""
         if turn is not self.turn:  # it was cancelled
             return
+        plans = self._tools.plans
         if turn is not None and not turn.dropped:
-            self._waiting.keep(turn, paused=self.state is AgentState.PAUSED)
-            if self.plans is not None:
-                follow_plan(turn, self.plans, self.body())
-                self._answer_what_is_left(turn, self.plans)
+            self._waiting.keep(turn, paused=self.presence.state is AgentState.PAUSED)
+            if plans is not None:
+                follow_plan(turn, plans, self.body())
+                self._answer_what_is_left(turn, plans)
         left = turn.plan_left if turn is not None else None
-        if left is not None and self.plans is not None:
-            self.plans.steps.go_on_later(left.plan, left.why)
-        self._pause.cancel()
-        self.turn = None
+        if left is not None and plans is not None:
+            plans.steps.go_on_later(left.plan, left.why)
+        self.thought.end()
         spoke = turn is not None and turn.spoke and not turn.dropped
         if turn is not None and spoke:
             self._read_ahead(turn.impulse)  # the person will speak again

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from keepsake.agent.attention.impulse import ImpulseKind
-from keepsake.agent.thinker import AgentState
+from keepsake.agent.attention.presence import AgentState
 from keepsake.archive.line_types import LineType
 from keepsake.archive.records import EDITED, MemoryKind, Tier
 from keepsake.books.editing import EditableBook

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from keepsake.agent.thinker import AgentState
+from keepsake.agent.attention.presence import AgentState
 from keepsake.archive.records import MemoryKind
 from keepsake.books.plan import Plan, PlanState
 from keepsake.events.values import RecalledKind

@@ -19,11 +19,11 @@ from twisted.internet import reactor
 from twisted.internet.threads import blockingCallFromThread
 from twisted.python.threadable import isInIOThread
 
+from keepsake.agent.attention.presence import AgentState
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import identity_of
-from keepsake.agent.thinker import AgentState
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.kept_lines import CommitmentKind
 from keepsake.contrib.evennia.agents import AgentMixin
@@ -124,7 +124,7 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
         place=place,
         last_act=view_of(act, words) if act else None,
         last_words=view_of(said, words) if said else None,
-        waiting=thinker.waited,
+        waiting=thinker.thought.waited,
         memories=memories,
         next_due=next_due,
         compacted=_compacted(mind),

@@ -26,9 +26,9 @@ from twisted.internet.task import Clock
 
 from game.simulation.visits import connect, make_player
 from keepsake.agent import runtime
+from keepsake.agent.attention.presence import AgentState
 from keepsake.agent.mind import Mind
 from keepsake.agent.scheduler import ClockScheduler
-from keepsake.agent.thinker import AgentState
 from keepsake.agent.turns.consent.trial import PASSED
 from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.minds import close_all, open_minds
@@ -290,7 +290,7 @@ class AgentsWorld(PeopleWorld):
 
     def is_thinking(self) -> bool:
         """Whether any agent waits for its model."""
-        return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())
+        return any(mind.presence.state is AgentState.WAITING for mind in open_minds())
 
     def hold_answers(self) -> threading.Event:
         """Hold back the model's answers from now on, until the returned event is set."""

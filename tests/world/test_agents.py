@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent.thinker import AgentState
+from keepsake.agent.attention.presence import AgentState
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.characters import LEFT, show_absence_news
 from keepsake.errors import ArchiveUnwritable
@@ -59,7 +59,7 @@ class TestThinking(World):
         self.ask("hello")
         assert self.lines() == ['Tom says to you, "hello"']
         assert self.calls() == []
-        assert self.mind.thinker.state is AgentState.PAUSED
+        assert self.mind.presence.state is AgentState.PAUSED
         heard = self.capture(self.char1)
         self.replies = ["> say Hello."]
         self.mind.resume(self.mira)
@@ -143,7 +143,7 @@ class TestTrouble(World):
         self.mind.memory.memory.archive.append = _full
         self.ask("during")
         assert len(self.mind.memory.waiting) == 1
-        assert self.mind.thinker.state is AgentState.UNWRITABLE
+        assert self.mind.presence.state is AgentState.UNWRITABLE
         assert self.calls() == []
 
     def test_a_waiting_memory_is_kept_until_it_is_on_the_disk(self):
@@ -173,7 +173,7 @@ class TestTrouble(World):
         assert memory.save_backlog()
         assert self.lines() == ['Tom says, "before"', 'Tom says to you, "during"']
         assert memory.context().window[-1].time < until, "when it happened, not when it was saved"
-        assert self.mind.thinker.state is AgentState.IDLE
+        assert self.mind.presence.state is AgentState.IDLE
 
     def test_memories_that_wait_for_the_disk_are_saved_after_a_restart(self):
         self.char1.execute_cmd("say before")
@@ -209,7 +209,7 @@ class TestTrouble(World):
         self.char1.execute_cmd("say one")
         assert self.lines()[-1] == 'Tom says, "one"'
         assert "cannot be read" in str(bram.mind.memory.problem)
-        assert bram.mind.thinker.state is AgentState.UNWRITABLE
+        assert bram.mind.presence.state is AgentState.UNWRITABLE
         assert len(bram.mind.memory.waiting) == 2
         with LogLines() as logged:
             bram.mind.read_edits()  # as each minute

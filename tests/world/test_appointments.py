@@ -187,14 +187,14 @@ class TestByRule(Appointing):
         assert self.mira.location is self.quay
 
     def test_the_ordinary_day_waits_an_hour_for_who_is_to_be_met_here(self):
-        thinker = self.mira.mind.thinker
+        presence = self.mira.mind.presence
         now = self.services.clock.now()
         for where, waits in (("The Quay", False), ("The Inn", True)):
             plan = read_plan(f"when Ada comes, {where}: meet her at {where}", now, [where])
             self.plans.add(plan)
-            assert thinker.is_occupied is waits
+            assert presence.is_occupied is waits
         self.pass_minutes(62)
-        assert not thinker.is_occupied
+        assert not presence.is_occupied
 
     def test_an_ordinary_day_and_guests_wait_for_it(self):
         self.mira.home = self.room1

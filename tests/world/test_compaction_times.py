@@ -34,7 +34,7 @@ class TestCompany(LadderWorld):
         return [mind for mind in self.minds if mind.compactions.compacting]
 
     def test_the_company_waits_for_a_pause_also_who_is_not_spoken_to(self):
-        assert not self.joss.mind.thinker.in_talk
+        assert not self.joss.mind.presence.in_talk
         assert self.compacting() == []
         self.clock.advance(TALK_SECONDS + 1)
         assert self.compacting() != []

@@ -33,7 +33,7 @@ class TestFromAfar(Inn):
         self.char1.execute_cmd("shout Mira!")
         self.pass_time(10)
         assert self.calls() == 1
-        assert not self.mind.thinker.in_talk
+        assert not self.mind.presence.in_talk
         self.char1.move_to(self.room1)
         bram = self.add_agent("Bram")
         self.pass_time(20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from keepsake.agent.thinker import AgentState
+from keepsake.agent.attention.presence import AgentState
 from tests.world.agents_world import AgentsWorld, FixedConfig
 
 
@@ -61,7 +61,7 @@ class TestTiring(SleepWorld):
         assert not self.mira.db.asleep
         self.pass_minutes(4)
         assert self.mira.db.asleep
-        assert self.mind.thinker.state is AgentState.ASLEEP
+        assert self.mind.presence.state is AgentState.ASLEEP
         assert any("lies down and falls asleep" in line for line in self.heard)
         assert "You lie down and fall asleep (60 minutes awake)." in self.remembered()
 
@@ -155,7 +155,7 @@ class TestAsleep(SleepWorld):
         self.mira.move_to(self.add_room("The Quay"))
         self.pass_time(5)
         assert self.remembered() == before
-        assert self.mind.thinker.state is AgentState.ASLEEP
+        assert self.mind.presence.state is AgentState.ASLEEP
         assert self.prompts() == []
 
     def test_a_shout_at_it_wakes_it(self):
@@ -213,7 +213,7 @@ class TestAsleep(SleepWorld):
         self.mira.key = "Myra"
         self.mira.at_rename("Mira", "Myra")
         self.wait_for_night()
-        assert self.mind.thinker.state is AgentState.ASLEEP
+        assert self.mind.presence.state is AgentState.ASLEEP
         self.set_sleep(sleep_hours=7.0)
         self.pass_minutes(6 * 60 + 2)
         assert not self.mira.db.asleep

@@ -1,1 +1,1 @@
-"""What an agent attends to: its impulses, and when it thinks about which."""
+"""When an agent thinks, and about what: impulses, their schedule, how the agent is now."""

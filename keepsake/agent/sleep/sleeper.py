@@ -168,7 +168,7 @@ class Sleeper:
     def _tick_awake(self, agent: Body, passed: float) -> None:
         config = self._services.sleeping.current
         self._store_awake_seconds(self.awake_seconds + passed)
-        occupied = self._thinker.is_occupied
+        occupied = self._thinker.presence.is_occupied
         if agent.location is not agent.home and hosts_guests(agent) and not occupied:
             self.come_home()  # guests came before a reload or during a talk
         # A paused agent does not change, and a character that a player controls does not sleep.
@@ -219,7 +219,8 @@ class Sleeper:
         on_its_way = self._walk is not None and self._walk.manner in (_CALLED, _ERRAND)
         turn = self._thinker.turn
         is_acting = turn is not None and turn.has_begun
-        if on_its_way or is_acting or self._thinker.in_talk or self._thinker.is_occupied:
+        presence = self._thinker.presence
+        if on_its_way or is_acting or presence.in_talk or presence.is_occupied:
             return
         self._thinker.cancel_thought()  # the thought might make it walk elsewhere
         self._walk_to(self._greet_guests, _CALLED)

@@ -41,10 +41,10 @@ def available_verbs(
     # It is unknown who hears the free words of a game's own verb, so confided words are excluded.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
     mind = agent.mind
-    must_stay = mind is not None and mind.thinker.must_stay
+    must_stay = mind is not None and mind.presence.must_stay
     stays = hosts_guests(agent) if context.partner else must_stay
     if context.impulse.kind is ImpulseKind.PLAN:  # guests wait, but not somebody whom it talks with
-        stays = mind is not None and mind.thinker.in_talk
+        stays = mind is not None and mind.presence.in_talk
     options = options_of(agent, stays=stays)
     if confided:  # no words reach anybody else, by whatever verb
         near = (each for each in people_near(agent) if identity_of(each) in context.reached)

@@ -28,7 +28,7 @@ def may_set_off(agent: Body, plan: Plan, thinker: Thinker) -> bool:
     """
     if agent.db.asleep or agent.db.paused or agent.has_account:
         return False
-    if not thinker.acts_unprompted or not thinker.is_free(QUIET_SECONDS):
+    if not thinker.acts_unprompted or not thinker.presence.is_free(QUIET_SECONDS):
         return False
     whom = plan.whom
     for each in persons_near(agent):

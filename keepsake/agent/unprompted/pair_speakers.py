@@ -67,7 +67,7 @@ class PairSide:
         body = self.body
         kept = body.db.asleep or body.db.paused or body.has_account
         thinker = self.mind.thinker
-        return not (kept or thinker.turn is not None or thinker.in_talk)
+        return not (kept or thinker.turn is not None or thinker.presence.in_talk)
 
     @property
     def person(self) -> Person:

@@ -148,7 +148,7 @@ def call_hosts(room: RoomObject) -> None:
     """Call the agents that keep this room back to it."""
     for host in hosts_of(room):
         mind = mind_of(host) if host.location is not room else None
-        if mind is not None and not mind.thinker.is_occupied:
+        if mind is not None and not mind.presence.is_occupied:
             mind.sleeper.come_home()
 
 
@@ -173,7 +173,7 @@ def _welcome(agent: Body) -> tuple[bool, float, int]:
 
 def _stays(agent: Body) -> bool:
     mind = mind_of(agent)
-    return mind is not None and not mind.thinker.is_leaving
+    return mind is not None and not mind.presence.is_leaving
 
 
 def answers_room(agent: Body, player: CharacterObject, now: float) -> bool:
@@ -225,7 +225,7 @@ def listeners(
 
     def attention(agent: Body) -> tuple[bool, bool, bool, tuple[bool, float, int]]:
         mind = mind_of(agent)
-        busy = mind is None or mind.thinker.is_busy_with_others(who)
+        busy = mind is None or mind.presence.is_busy_with_others(who)
         return _stays(agent), agent is partner, not busy, _welcome(agent)
 
     others = (each for each in awake_in(room) if each is not player)

@@ -140,7 +140,7 @@ def _rooms_with_talk(minds: Iterable[Mind]) -> set[RoomObject]:
     found = set[RoomObject]()
     for mind in minds:
         with logged(log, "Housekeeping failed", agent=mind.memory.name):
-            company = company_of(mind) if mind.thinker.in_talk else None
+            company = company_of(mind) if mind.presence.in_talk else None
             if company is not None:
                 found.add(company)
     return found

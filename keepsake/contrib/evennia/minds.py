@@ -16,11 +16,11 @@ from django.db.models.signals import post_delete, post_save
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
 
+from keepsake.agent.attention.presence import AgentState
 from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
-from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import (
     all_agents,
     memory_id,
@@ -143,7 +143,7 @@ def mind_by_number(agent_id: int) -> Mind | None:
 
 def state_of(mind: Mind) -> AgentState:
     """Return the mind's state, one of :data:`STATES`."""
-    return AgentState.GOING_HOME if mind.sleeper.going_home else mind.thinker.state
+    return AgentState.GOING_HOME if mind.sleeper.going_home else mind.presence.state
 
 
 def last_number(agent: Body) -> int:

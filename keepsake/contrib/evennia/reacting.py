@@ -260,7 +260,7 @@ def pass_on(agent: Body, question: Impulse) -> bool:
     tried = question.tried | {identity_of(agent)}
     for each in listeners(player, player.location):
         mind = mind_of(each)
-        if mind is None or identity_of(each) in tried or mind.thinker.is_leaving:
+        if mind is None or identity_of(each) in tried or mind.presence.is_leaving:
             continue
         number = mind.memory.number_of(asked.happening)
         heard = _memory_of(each, number)

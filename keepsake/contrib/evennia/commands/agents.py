@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from keepsake.agent.attention.presence import AgentState
 from keepsake.agent.body import Body
 from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.commands import books, compaction, why
 from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
