@@ -7,8 +7,7 @@ it; other agents get it by their ``msg``, which finds in :attr:`Actor.current` w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import islice
+from collections.abc import Callable
 
 from twisted.internet.defer import succeed
 from twisted.python.failure import Failure
@@ -16,6 +15,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.acting.acts import NO_BASIS, Act, Basis, CurrentAct
 from keepsake.agent.acting.happening_ids import new_id
 from keepsake.agent.acting.journey import Journey
+from keepsake.agent.acting.what_is_done import facts_for_others, memories_behind, what_is_done
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.tools import MemoryTools
@@ -24,7 +24,7 @@ from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of, spellings_of
 from keepsake.agent.surroundings.people import find_person, people_near, persons_near
 from keepsake.agent.surroundings.routes import persons_in_reach, place_names
-from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
+from keepsake.archive.records import MemoryFacts, MemoryKind
 from keepsake.books.plan_deeds import Seen
 from keepsake.happening import (
     ME,
@@ -121,14 +121,14 @@ class Actor:
         """
         if command.verb == KnownVerb.WAIT:
             return Act(command)
-        what = self._what(agent, command, to)
+        what = what_is_done(agent, command, to)
         hidden = confided and command.verb != KnownVerb.WHISPER
         redact = command.words if hidden and command.verb == KnownVerb.RECALL else ""
         if redact:
             what = Deed(actor=ME, verb=command.verb, shown=f"{command.verb} …")
         witnesses = self._witnesses(agent, command, what, basis)
         happening = new_id()
-        facts = _facts_for_others(passed or MemoryFacts(), basis)
+        facts = facts_for_others(passed or MemoryFacts(), basis)
         # Archive the act before its execution, because its results are archived too.
         number = self._remember(
             agent,
@@ -182,7 +182,7 @@ class Actor:
             event=event,
             answers=seen if late else 0,
             plan=basis.plan,
-            rests_on=_rests_on(what, basis, window),
+            rests_on=memories_behind(what, basis, window),
             witnesses=witnesses,
             allowed_by=basis.allowed_by,
             errand=basis.carried.errand if basis.carried is not None else "",
@@ -304,32 +304,6 @@ class Actor:
         told = f"The words of {agent.key} did not reach anybody: check its say, talk and at_say"
         log.error(told, agent=agent.key, place=place_of(agent))
 
-    def _what(self, agent: Body, command: Command, to: Person | None) -> What:
-        """Return the act as a happening.
-
-        ``to``: The addressee of words that name none; None for nobody.
-        """
-        person = to
-        if command.to and (to is None or to.name != command.to):
-            person = Person(command.to)
-        if person is not None and not person.id:
-            met = find_person(agent, person.name)
-            # An ambiguous name has no identity.
-            person = Person(person.name, identity_of(met) if met is not None else "")
-        people = (person,) if person is not None and person.name else ()
-        line = command.line
-        match command.verb:
-            case KnownVerb.WHISPER:
-                manner = Manner.WHISPER
-            case KnownVerb.SAY | KnownVerb.TALK:
-                manner = Manner.SAY
-            case KnownVerb.EMOTE:
-                return Pose(actor=ME, gesture=command.words, to=people, shown=line)
-            case verb:
-                things = tuple(filter(None, [command.thing, command.words]))
-                return Deed(actor=ME, verb=verb, objects=things, to=people, shown=line)
-        return Speech(speaker=ME, words=command.words, to=people, manner=manner, shown=line)
-
     def _game_command(self, agent: Body, command: Command, what: What) -> Command:
         """Return the game's command that carries out an act."""
         to = addressees_of(what)
@@ -344,27 +318,6 @@ class Actor:
                 self.leader = None
                 return Command(KnownVerb.EMOTE, "stays here.")
         return command
-
-
-def _rests_on(what: What, basis: Basis, window: Sequence[Memory]) -> tuple[int, ...]:
-    """Return the memories on which an act rests: those of its answer, and its addressee's last.
-
-    One answer may speak to two people; what is said to the second rests on that person's words.
-    """
-    people = {each.id for each in addressees_of(what) if each.id}
-    last = (m.number for m in reversed(window) if m.source_id in people and m.number <= basis.seen)
-    return tuple(sorted({*basis.rests_on, *islice(last, 1)}))
-
-
-def _facts_for_others(passed: MemoryFacts, basis: Basis) -> MemoryFacts:
-    """Return the fields that the memories of those who perceive an act have from it."""
-    carried = basis.carried
-    if carried is None:
-        return passed
-    facts = MemoryFacts(**{**passed, "errand": carried.errand})
-    if carried.named:
-        facts["witnesses"] = carried.named
-    return facts
 
 
 def _has_command(agent: Body, name: str) -> bool:
