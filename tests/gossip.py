@@ -13,7 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.happening import ME, Deed, Manner, Person, Speech
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
-from keepsake.archive.records import EDITED, Memory, Summary, Tier
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import EDITED, Summary, Tier
 from keepsake.json_lines import Record
 
 REPEAT_TIME = timedelta(minutes=10)

@@ -12,7 +12,8 @@ from datetime import datetime
 from functools import lru_cache
 
 from keepsake.archive.message_types import STOCK
-from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.tool_verbs import TOOL_VERBS
 from keepsake.language.perception import for_prompt
 
 _HOURS = (("night", 6), ("morning", 6), ("afternoon", 6), ("evening", 4), ("night", 2))

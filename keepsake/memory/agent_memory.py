@@ -18,7 +18,8 @@ from typing import Unpack
 
 from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, MemoryFacts, Tier
+from keepsake.archive.records import Memory, MemoryFacts
+from keepsake.archive.summaries import Tier
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError, NoRoom
 from keepsake.events.values import CompactionOutcome, CompactReason

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.errors import (
     ArchiveClosed,

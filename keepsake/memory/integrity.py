@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from keepsake.archive.line_types import LineType
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Summary, Tier
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import MemoryContext
 

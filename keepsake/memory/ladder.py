@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from keepsake.archive.message_types import STOCK
-from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import CompactReason
 from keepsake.language.perception import SENTENCE_GAP, shorten

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from keepsake.archive.message_types import MOVES, MessageType
-from keepsake.archive.records import Memory, MemoryKind, Summary
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.summaries import Summary
 from keepsake.events.values import CompactReason
 from keepsake.happening import KnownVerb, Person
 from keepsake.language.addressing import meant_for

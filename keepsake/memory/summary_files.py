@@ -20,7 +20,7 @@ import yaml
 
 from keepsake import regular_files
 from keepsake.archive.line_types import LineType
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.archive.tiers import SummaryState, Tiers, TierView
 from keepsake.books.files import free_name
 from keepsake.errors import ArchiveUnwritable, KeepsakeError

@@ -23,7 +23,8 @@ from itertools import groupby
 
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import is_redacted
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.summaries import Tier
 from keepsake.archive.transcript import DAYTIMES, about_memory
 from keepsake.happening import ME, Pose, Speech
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words

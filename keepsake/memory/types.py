@@ -7,7 +7,8 @@ from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Any
 
-from keepsake.archive.records import Memory, Summary
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import Summary
 from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.config import CompactionConfig
 

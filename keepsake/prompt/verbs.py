@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import takewhile
 
-from keepsake.archive.records import TOOL_VERBS
+from keepsake.archive.tool_verbs import TOOL_VERBS
 from keepsake.errors import KeepsakeError
 from keepsake.happening import KnownVerb
 

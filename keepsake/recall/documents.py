@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from keepsake.archive.line_types import LineType
 from keepsake.archive.message_types import MessageType
-from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.transcript import about_memory
 from keepsake.books.notes import Note
 from keepsake.events.values import RecalledKind

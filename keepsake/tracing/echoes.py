@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from keepsake.archive.records import Summary
+from keepsake.archive.summaries import Summary
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.past import Past
 from keepsake.tracing.standing import TIERS, Standing

@@ -10,7 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 
 from keepsake.archive.privacy import is_private
-from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind, Summary
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.summaries import Summary
+from keepsake.archive.tool_verbs import TOOL_VERBS
 from keepsake.happening import KnownVerb
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.tracing.bases import Link, PromptBasis

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.privacy import is_private
-from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.happening import Deed, KnownVerb, Speech, addressees_of, is_me
 from keepsake.language.capitals import capitalised, folded

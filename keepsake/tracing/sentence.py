@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 
-from keepsake.archive.records import TOOL_VERBS, Memory
+from keepsake.archive.records import Memory
+from keepsake.archive.tool_verbs import TOOL_VERBS
 from keepsake.happening import Pose
 from keepsake.tracing.bases import PromptBasis, claims, passed_on, rested_on
 from keepsake.tracing.content import Content, Rarity, told_in

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from keepsake.archive.records import Summary, Tier
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.language.perception import telling
 from keepsake.tracing.kept import Kept

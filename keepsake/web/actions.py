@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.memory.citing import cite
 from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import now, runtime
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, append
 from keepsake.contrib.evennia.commands.agents import ACTIONS, change_profile

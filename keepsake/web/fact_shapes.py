@@ -9,7 +9,7 @@ from datetime import datetime
 
 from keepsake.agent.plans.past_plans import PastPlan
 from keepsake.archive.line_types import LineType
-from keepsake.archive.records import Summary, Tier
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.books.editing import EditableBook
 from keepsake.tracing.bases import Link
 from keepsake.tracing.facts import Way

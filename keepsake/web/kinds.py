@@ -13,7 +13,8 @@ from pathlib import Path
 from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.attention.presence import AgentState
 from keepsake.archive.line_types import LineType
-from keepsake.archive.records import EDITED, MemoryKind, Tier
+from keepsake.archive.records import MemoryKind
+from keepsake.archive.summaries import EDITED, Tier
 from keepsake.books.editing import EditableBook
 from keepsake.books.plan import PlanState
 from keepsake.events.types import KINDS

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 
-from keepsake.archive.records import Summary
+from keepsake.archive.summaries import Summary
 from keepsake.archive.tiers import SummaryState
 from keepsake.books.entries import MEMORIES_FIELD
 from keepsake.language.citations import Citation, citations_in, numbers_in

@@ -14,7 +14,8 @@ from typing import Any
 
 from keepsake.archive.log import SEGMENT_LINES
 from keepsake.archive.privacy import PrivateWords
-from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.json_lines import line_of

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.events.log import EventLog
 from keepsake.events.types import Guard, Thought
 from keepsake.events.values import GuardOp, ThoughtOutcome, Urgency

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.events.values import CompactionOutcome
 from keepsake.happening import ME, Deed, KnownVerb, Person, Sight, Speech

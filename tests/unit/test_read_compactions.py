@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.happening import Deed, Speech
 from keepsake.language.sourced_text import sources_of, without_marks

@@ -15,7 +15,7 @@ from unittest.mock import patch
 from django.test import override_settings
 
 from keepsake.agent.settings import RecallConfig
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia import apps
 from keepsake.models.local.minilm import MiniLMEmbedder

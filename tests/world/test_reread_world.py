@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from keepsake.agent.settings import RecallConfig
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.recall.sqlite_vectors import SqliteVectors
 from tests.world.agents_world import FixedConfig, next_of

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import is_private
-from keepsake.archive.records import Memory, Summary
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import Summary
 from keepsake.errors import KeepsakeError
 from keepsake.language.sourced_text import sources_of, summary_sentences
 from keepsake.memory.history import compactions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.events.values import CompactReason
 from keepsake.library.results import Summaries
 from keepsake.library.verbs.shared import OfMemory

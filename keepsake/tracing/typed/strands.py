@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from keepsake.archive.records import TOOL_VERBS, Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.tool_verbs import TOOL_VERBS
 from keepsake.happening import Speech
 from keepsake.language.perception import telling
 from keepsake.tracing.content import told_in

@@ -15,7 +15,7 @@ from keepsake.agent.runtime import runtime
 from keepsake.agent.why.basis import PromptSource
 from keepsake.agent.why.why import act_of, why_did, why_memory
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.memory import history as archived

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from keepsake.agent.plans.past_plans import PastPlan
 from keepsake.agent.why.basis import SummaryBasis
-from keepsake.archive.records import Summary, Tier
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.events.types import Agreement, Consent, Guard, Thought
 from keepsake.web.shapes import MemoryView, PlanRow, Shape, SourceView
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from keepsake.archive.records import Memory, Summary
+from keepsake.archive.records import Memory
+from keepsake.archive.summaries import Summary
 from keepsake.happening import Result, Sight, addressees_of
 from keepsake.language.perception import names as is_named
 from keepsake.language.sourced_text import line_sentences, summary_sentences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.web.agent.shapes import PromiseLine
 from keepsake.web.shapes import MemoryView, PlanRow, Shape
 

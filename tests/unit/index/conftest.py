@@ -11,7 +11,8 @@ import pytest
 from chromadb.api import ClientAPI
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import MemoryKind, Summary, Tier
+from keepsake.archive.records import MemoryKind
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.archive.records import MemoryKind, Summary, Tier
+from keepsake.archive.records import MemoryKind
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.erasure.person import ForgottenPerson
 from keepsake.errors import IndexUnavailable, ModelFailed
 from keepsake.json_lines import parsed

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.summaries import Tier
 from keepsake.errors import ModelUnavailable
 from keepsake.events.values import CompactReason
 from keepsake.memory.agent_memory import AgentMemory

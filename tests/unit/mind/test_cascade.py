@@ -7,7 +7,7 @@ import errno
 import frontmatter
 import pytest
 
-from keepsake.archive.records import EDITED, Tier
+from keepsake.archive.summaries import EDITED, Tier
 from keepsake.errors import CompactionError
 from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.config import CompactionConfig

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.language.sourced_text import cited_in
 from keepsake.memory.summary_text import SummarySource, extractive
 from tests.sentences import table

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from keepsake.archive.records import Summary, Tier
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory import history
 from keepsake.memory.integrity import check

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.events.values import CompactReason
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.memory.history import compactions

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from keepsake import files
 from keepsake.agent.memory.telling import Shown, calls, told_in
 from keepsake.archive.message_types import MessageType
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.books import files as vault_files
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook, PromptContext

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.archive.records import EDITED, Summary, Tier
+from keepsake.archive.summaries import EDITED, Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.language.sourced_text import sources_of, summary_sentences, with_marks, without_marks
 from keepsake.memory.summary_text import extractive

@@ -14,7 +14,8 @@ import yaml
 
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import redacted
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.summaries import Tier
 from keepsake.happening import ME, Deed, Manner, Person, Pose, Speech
 from keepsake.language.tokens import estimate_tokens
 from keepsake.memory.summary_text import SummarySource, count_words, numbered

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from keepsake.archive import log as archive_module
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
 from keepsake.events.values import CompactReason
 from keepsake.memory import history

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.archive.records import Tier
+from keepsake.archive.summaries import Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.events.values import CompactReason
 from keepsake.memory import history

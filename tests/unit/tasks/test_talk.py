@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import redacted
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.summaries import Tier
 from keepsake.errors import ConfigError
 from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.tokens import estimate_tokens

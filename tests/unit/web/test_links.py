@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.archive.records import Summary, Tier
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.web.links import state_with_links, with_links
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.archive.records import Summary, Tier
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.happening import Manner
 from keepsake.tracing.texts import Texts
 from keepsake.web.people.about import (

@@ -25,7 +25,7 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import is_agent
 from keepsake.agent.surroundings.world_clock import WorldClock
-from keepsake.archive.records import EDITED
+from keepsake.archive.summaries import EDITED
 from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.contrib.evennia.minds import mind_of, why_closed
 from keepsake.contrib.evennia.wording import listed, quoted

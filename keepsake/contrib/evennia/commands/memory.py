@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.world_clock import WorldClock
-from keepsake.archive.records import Summary, Tier
+from keepsake.archive.summaries import Summary, Tier
 from keepsake.contrib.evennia.commands.base import (
     LINE,
     TIMEOUT_SECONDS,
