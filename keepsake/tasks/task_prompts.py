@@ -24,7 +24,7 @@ _TEMPLATES = {
     "conversation": (_PARTS, f"{_TALK} minutes"),
     "act": ("turn", _TALK),
     "agreed": ("question", "name partner words answer deed"),
-    "passing_on": ("question", "name to lines words sent"),
+    "passing_on": ("question", "name to lines words sent aloud"),
     "journal": ("system turn", f"{_NIGHT} most"),
     "people": ("system turn", f"{_NIGHT} who portrait"),
     "intentions": ("system turn", f"{_NIGHT} persona today known usual places most"),

@@ -5,6 +5,11 @@ from __future__ import annotations
 from keepsake.agent.surroundings.identity import identity_of
 from tests.world.plans_world import PlansWorld
 
+PLANNED = (
+    "I will.\n> plan now, the Quay, Bram: ask him for honey\n> walk to the Quay\n> talk Bram = {}"
+    "\n> wait for Bram"
+)
+
 
 class TestErrandsAfterAWhisper(PlansWorld):
     """Tom whispered something to Mira; now he asks her aloud for an errand."""
@@ -36,6 +41,29 @@ class TestErrandsAfterAWhisper(PlansWorld):
         assert not after
         (plan,) = self.plans.current
         assert (plan.private, plan.is_begun) == ({identity_of(self.char1)}, True)
+
+    def test_words_behind_a_walk_that_hold_nothing_whispered_are_said_at_once_as_asked(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        self.consent = '{"line": 3, "answer": "asked"}'
+        after = self.errand_after_a_whisper(PLANNED.format("Some honey, Bram?"))
+        assert 'Mira says to Bram, "Some honey, Bram?"' in heard
+        assert not after
+        (said,) = [x for x in self.mind.memory.context().window if "Some honey" in x.words]
+        assert said.confidants is None
+        question = self.consents()[-1]
+        assert '3. Tom says to Mira: "Ask Bram at the quay for honey, please."' in question
+        assert 'Mira to Bram, heard by others, too: "Some honey, Bram?"' in question
+
+    def test_what_only_a_whisper_asks_for_is_not_said_aloud(self):
+        self.whisper_before()
+        heard = self.bram_and_ada_at_the_quay()
+        self.consent = '{"line": 1, "answer": "asked"}'
+        after = self.errand_after_a_whisper(
+            PLANNED.format("Honey for the forger, Bram?"), "> talk Bram = Honey?\n> done 1"
+        )
+        assert len(after) == 1
+        assert [each for each in heard if '"' in each] == ['Mira says to Bram, "Honey?"']
 
     def test_words_to_somebody_else_that_a_whisper_forbids_are_said_from_an_open_prompt(self):
         self.whisper_before()

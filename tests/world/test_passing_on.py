@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepsake.agent.surroundings.identity import identity_of
+from keepsake.happening import ME, Deed, KnownVerb
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import NOT_ALLOWED, Building, is_consent, next_of
 from tests.world.plans_world import PlansWorld
@@ -353,6 +354,27 @@ class TestWhatIsNotPassedOn(PassingOn):
         assert "lamp" not in self.consents()[-1]
         (act,) = [each for each in self.mind.memory.context().window if each.to == "Bram"]
         assert identity_of(eve) not in (act.confidants or ())
+
+
+class TestWhatTheQuestionShows(PassingOn):
+    def test_of_what_a_plan_rests_on_only_the_words_that_it_answers_are_shown(self):
+        self.bram.move_to(self.room1, quiet=True)
+        self.char1.execute_cmd("talk Bram The harbour seal is wet.")
+        self.char1.execute_cmd("talk Mira Will you dry it tomorrow?")
+        self.pass_minutes(1)
+        self.bram.move_to(self.quay, quiet=True)
+        window = self.mind.memory.context().window
+        rests_on = tuple(each.number for each in window if each.heard is not None)
+        assert len(rests_on) == 2
+        line = "plan tomorrow: dry the seal"
+        planned = Deed(actor=ME, verb=KnownVerb.PLAN, objects=(line,), shown=line)
+        tom = identity_of(self.char1)
+        self.mind.memory.remember(planned, rests_on=rests_on, witnesses=(tom,))
+        self.consent = ASKED
+        self.sent_by_whisper("> walk to Bram\n> whisper Bram = Is it dry?")
+        question = self.consents()[-1]
+        assert 'Tom says to Mira: "Will you dry it tomorrow?"' in question
+        assert "The harbour seal is wet" not in question
 
 
 class TestEndingAPlan(PassingOn):

@@ -84,7 +84,9 @@ class MemoryTools:
         self.appointments: Appointments | None = None  # set by the mind
         # What the model said of words to somebody who does not know what was whispered: by that
         # person's identity, the words, and the memories that it was shown.
-        self.consents: LRUCache[tuple[PersonId, str, tuple[int, ...]], PassedOn] = LRUCache(64)
+        self.consents: LRUCache[tuple[PersonId, str, tuple[int, ...], bool], PassedOn] = LRUCache(
+            64
+        )
         self.stated = NOTHING_STATED  # what the prompts of the agent have told
         self.commitments = CommitmentTools(memory, books, services)
         self._notes = NoteTools(memory, books, services)

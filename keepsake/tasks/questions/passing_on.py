@@ -75,6 +75,7 @@ class PassingOn:
         words: What would be said.
         sent: The places of the lines, from 0, with which that person has sent the agent: what was
             answered to them is for that person.
+        aloud: Whether others hear the words, too: somebody has asked aloud for them.
     """
 
     prompts: Prompts
@@ -83,6 +84,7 @@ class PassingOn:
     lines: Sequence[str]
     words: Sequence[str]
     sent: Sequence[int] = ()
+    aloud: bool = False
     name: str = "passing_on"
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
@@ -93,6 +95,7 @@ class PassingOn:
             to=for_prompt(self.to),
             lines=self._shown(target.prompt_tokens),
             sent=[place + 1 for place in self.sent],
+            aloud=self.aloud,
             words=[for_prompt(unquoted(each), limit=_LONGEST_WORDS) for each in self.words],
         )
         return GenerationRequest(

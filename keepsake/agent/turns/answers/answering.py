@@ -115,7 +115,8 @@ class Answering:
     def _wanted(self, part: AnswerPart) -> WordsFor | None:
         """Return what a part would say to somebody who does not know what the prompt held.
 
-        None for words that were asked for aloud: they are planned, and said among others.
+        Words that were asked for aloud are said aloud by leave if the answer has a plan for them.
+        Without one they are no such words: they are planned, and said among others.
         """
         known = self._state.basis.confidants
         if not self._doing.holds_private or known is None:
@@ -126,7 +127,9 @@ class Answering:
             return None
         line = f"{KnownVerb.TALK} {wanted.to.name} = {wanted.words}"
         is_errand = errand_of(line, agent, self._tools, self._state.basis) is not None
-        return None if is_errand else wanted
+        if is_errand and not self._doing.plans_made:
+            return None
+        return replace(wanted, aloud=is_errand)
 
     def end(self, reader: AnswerReader, text: str) -> None:
         """Record why nothing of an answer was done, or that the reader has altered it.

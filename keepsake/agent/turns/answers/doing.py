@@ -17,7 +17,7 @@ from keepsake.agent.turns.answers.errand import (
     read_words,
     why_unsaid,
 )
-from keepsake.agent.turns.consent.passing import carried_by, pass_on
+from keepsake.agent.turns.consent.passing import carried_by, pass_on, say_as_asked
 from keepsake.agent.turns.consent.question import leave_for
 from keepsake.agent.turns.consent.wanted import WordsFor, all_words
 from keepsake.agent.turns.context import secrecy
@@ -58,18 +58,23 @@ class Doing:
             part: The part that says them.
             behind: The parts of the answer that follow it.
         """
-        leave = await leave_for(self._turn, wanted.to, all_words(wanted, behind))
+        leave = await leave_for(self._turn, wanted, all_words(wanted, behind))
+        if wanted.aloud and (leave is None or leave.tells):
+            return self.act(part)  # another prompt, for others, finds the words anew
         if leave is None:
             self._turn.hides_replies = True
             return self.act(part)
         if self._has_gone(wanted.to):  # while the model was asked
             to = wanted.to.name
             return self.refused(wanted.verb, f"You did not say your words to {to}: {to} has gone")
-        if self._tells_secret(wanted.words, aloud=False):
+        if self._tells_secret(wanted.words, aloud=wanted.aloud):
             return Act(None, SpeechFault.SECRET)
         whispers = wanted.verb == KnownVerb.WHISPER
-        if not whispers and (fault := self._fault(wanted.words, aloud=False, to=wanted.to)):
+        is_aloud = wanted.aloud and not whispers
+        if not whispers and (fault := self._fault(wanted.words, aloud=is_aloud, to=wanted.to)):
             return Act(None, fault, is_step=fault != SpeechFault.JUST_SAID)
+        if wanted.aloud:
+            return say_as_asked(self._turn, wanted)
         return pass_on(self._turn, wanted, leave)
 
     def act(self, part: AnswerPart) -> Act | None:

@@ -55,7 +55,7 @@ def carried_for(
     if allowed_by:
         is_theirs = plan.private is not None and plan.private.issuperset(allowed_by)
         senders = allowed_by if is_theirs else ()
-    elif plan.private is None and not _has_answered(to.id, plan, window):
+    elif plan.confided is None and not _has_answered(to.id, plan, window):
         senders = [asker_of(plan, window)]
     senders = tuple(each for each in senders if each and each != to.id)
     if not senders:

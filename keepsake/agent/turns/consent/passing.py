@@ -66,3 +66,26 @@ def pass_on(turn: Turn, wanted: WordsFor, leave: Leave) -> Act:
             else None,
         ),
     )
+
+
+def say_as_asked(turn: Turn, wanted: WordsFor) -> Act:
+    """Say words that hold nothing private as they were written: somebody has asked aloud for them.
+
+    Anybody may know of them, and of a whisper who asked for it.
+    """
+    basis = turn.attempt.basis
+    whispers = wanted.verb == KnownVerb.WHISPER
+    asked = (basis.aloud.number,) if basis.aloud is not None else ()
+    return turn.actor.speak(
+        turn.agent,
+        wanted.words,
+        wanted.to,
+        whispered=whispers,
+        reason=wanted.reason,
+        basis=replace(
+            basis,
+            confidants=None,
+            rests_on=asked,
+            carried=carried_by(turn, wanted.to, wanted.words) if whispers else None,
+        ),
+    )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from keepsake.agent.turns.asking import ModelCall, whole_answer
 from keepsake.agent.turns.consent.shown import Untold, untold_to
+from keepsake.agent.turns.consent.wanted import WordsFor
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.privacy import Audience
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import Consent
-from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.profiles import ModelProfile
 from keepsake.ports import Generation, GenerationRequest
@@ -32,37 +32,46 @@ class Leave:
         givers: The identities of those who allow it: they know all that the prompt held in private
             and that person does not know.
         number: The memory that asks for it; 0 for none.
+        tells: Whether the words may tell of what was said in private, as that memory asks. Else
+            they hold nothing of it, or an open request asks for them.
     """
 
     givers: Audience
     number: int = 0
+    tells: bool = True
 
 
-async def leave_for(turn: Turn, to: Person, words: Sequence[str]) -> Leave | None:
+async def leave_for(turn: Turn, wanted: WordsFor, words: Sequence[str]) -> Leave | None:
     """Return the leave to say words to a person; None without it.
 
     The model is asked once for the same words while nothing more was said in private.
 
     Args:
+        wanted: For whom they are.
         words: All that the answer would say to that person.
     """
-    untold = await untold_to(turn, to)
+    to = wanted.to
+    untold = await untold_to(turn, wanted)
     if untold is None:
         return None
     asked = turn.tools.consents
-    keys = [(to.id, each, untold.heard) for each in words]
+    keys = [(to.id, each, untold.heard, wanted.aloud) for each in words]
     found = {each: asked[each] for each in keys if each in asked}
     answer: PassedOn | None = None
     if len(found) == len(keys):
         answer = next((each for each in found.values() if not each.may), found[keys[0]])
     elif turn.questions < MOST_QUESTIONS:
         turn.questions += 1
-        answer = await _ask(turn, to, words, untold)
+        answer = await _ask(turn, wanted, words, untold)
         if answer is not None:
             asked.update(dict.fromkeys(keys, answer))
     if answer is None or not answer.may:
         return None
-    return Leave(untold.givers, 0 if answer.line is None else untold.numbers[answer.line])
+    number = 0 if answer.line is None else untold.numbers[answer.line]
+    private = turn.tools.memory.private
+    # The plan that is due has no number, and may be private.
+    is_open = bool(number) and private.confidants(number) is None
+    return Leave(untold.givers, number, tells=answer.line is not None and not is_open)
 
 
 async def _why_unasked(turn: Turn) -> str:
@@ -77,7 +86,9 @@ async def _why_unasked(turn: Turn) -> str:
     return "" if found.keeps_secrets else f"does it keep secrets? {found}"
 
 
-async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> PassedOn | None:
+async def _ask(
+    turn: Turn, wanted: WordsFor, words: Sequence[str], untold: Untold
+) -> PassedOn | None:
     """Ask the model, and log what it says. An unclear answer is no; None without any.
 
     A model that does not keep secrets (:class:`SecretTrial`) is not asked.
@@ -87,10 +98,11 @@ async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> 
     task = PassingOn(
         services.prompts["passing_on"].current,
         str(turn.agent.key),
-        to.name,
+        wanted.to.name,
         untold.lines,
         words,
         untold.sent,
+        wanted.aloud,
     )
 
     def request(profile: ModelProfile, _: float) -> GenerationRequest:
@@ -121,7 +133,7 @@ async def _ask(turn: Turn, to: Person, words: Sequence[str], untold: Untold) -> 
     services.events.emit(
         Consent(
             agent=turn.thoughts.name,
-            to=to.name,
+            to=wanted.to.name,
             words="\n".join(words),
             found=said.found,
             of=tuple(names.get(each, each) for each in sorted(untold.givers)),

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from keepsake.agent.turns.attempt import TurnDropped
 from keepsake.agent.turns.consent.replies import asker_of, is_said_for
+from keepsake.agent.turns.consent.wanted import WordsFor
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.privacy import Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.happening import UNKNOWN, KnownVerb, Manner, Person, PersonId, Result
+from keepsake.happening import ME, UNKNOWN, KnownVerb, Manner, PersonId, Result
 from keepsake.logs import Subsystem, get_logger
+from keepsake.tasks.conversation import asks
 from keepsake.tasks.questions.passing_on import unquoted
 
 READ_SECONDS = 5.0
@@ -45,13 +47,16 @@ class Untold:
     sent: tuple[int, ...]
 
 
-async def untold_to(turn: Turn, to: Person) -> Untold | None:
-    """Return what the prompt of the attempt held and a person does not know.
+async def untold_to(turn: Turn, wanted: WordsFor) -> Untold | None:
+    """Return what the prompt of the attempt held and whom words are for does not know.
+
+    With what was asked aloud, if these words are said aloud.
 
     Returns:
         None if nobody knows all of it, so that nobody can allow it; if a part of it cannot be read;
         and for a person without an identity.
     """
+    to = wanted.to
     private = turn.tools.memory.private
     known = {number: private.confidants(number) for number in turn.attempt.basis.private}
     unknown = {n: who for n, who in known.items() if who is not None and to.id not in who}
@@ -69,13 +74,19 @@ async def untold_to(turn: Turn, to: Person) -> Untold | None:
         for number, each in memories.items()
         if not (_has_ended(each, turn) and _is_repeated(each, memories, private))
     }
-    planned = (each for each in memories.values() if each.is_own and each.verb in _MEANT)
-    answered = {number for each in planned for number in each.rests_on}
-    evident = {*known, *answered} - unknown.keys()
-    read = await _read(turn, (n for n in evident if _knows(private.confidants(n), givers)))
-    said = ((n, each) for n, each in (read or {}).items() if each.heard or each.said)
+    meant = [each for each in memories.values() if each.is_own and each.verb in _MEANT]
+    aloud = turn.attempt.basis.aloud
+    open_request = {aloud.number} if wanted.aloud and aloud is not None else set[int]()
+    evident = {
+        *known,
+        *open_request,
+        *(n for each in meant for n in each.rests_on),
+    } - unknown.keys()
+    read = await _read(turn, (n for n in evident if _knows(private.confidants(n), givers))) or {}
+    requests = open_request.union(_request_of(each, read) for each in meant)
+    said = ((n, read[n]) for n in read if n in known or n in requests)
     # What that person said is no reason to let them know more.
-    memories |= {n: each for n, each in said if each.source_id != to.id}
+    memories |= {n: x for n, x in said if (x.heard or x.said) and x.source_id != to.id}
     lines = {number: _line(memory, turn) for number, memory in sorted(memories.items())}
     if is_plan:
         lines[0] = _line_of_plan(turn)
@@ -89,6 +100,15 @@ async def untold_to(turn: Turn, to: Person) -> Untold | None:
         givers=givers,
         sent=tuple(place for place, n in enumerate(shown) if n in sent),
     )
+
+
+def _request_of(meant: Memory, read: Mapping[int, Memory]) -> int:
+    """Return the words to the agent that a plan or promise answers; 0 for none.
+
+    It rests on recalled lines, too, which ask for nothing.
+    """
+    asked = (n for n in meant.rests_on if n in read and read[n].heard and asks(read[n]))
+    return max(asked, default=0)
 
 
 def _has_ended(memory: Memory, turn: Turn) -> bool:
@@ -145,7 +165,8 @@ def _line(memory: Memory, turn: Turn) -> str:
     if said is None:
         return _line_of_deed(memory, name)
     who = name if memory.is_own else said.speaker.name
-    whom = memory.to or "everybody" if memory.is_own else name
+    is_to_agent = not memory.is_own and ME in said.to
+    whom = name if is_to_agent else said.to_name or "everybody"
     how = "whispers" if said.manner is Manner.WHISPER else "says"
     names = {each.id: each.name for each in turn.tools.people_known}
     sent = " and ".join(names[each] for each in _senders(memory, turn) if each in names)

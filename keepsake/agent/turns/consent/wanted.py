@@ -26,12 +26,14 @@ class WordsFor:
     Attributes:
         to: Whom they are for, and who is here.
         verb: The verb with which they were written.
+        aloud: Whether they were asked for aloud, so that others may hear them.
     """
 
     to: Person
     words: str
     verb: str = KnownVerb.SAY
     reason: str = ""
+    aloud: bool = False
 
 
 def wanted_by(
