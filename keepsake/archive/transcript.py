@@ -14,6 +14,7 @@ from functools import lru_cache
 from keepsake.archive.message_types import STOCK
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.tool_verbs import TOOL_VERBS
+from keepsake.happening import KnownVerb
 from keepsake.language.perception import for_prompt
 
 _HOURS = (("night", 6), ("morning", 6), ("afternoon", 6), ("evening", 4), ("night", 2))
@@ -80,8 +81,11 @@ def about_memory(memory: Memory) -> bool:
     """Return whether a memory is only a use of the memory tools (a note, a search, a result).
 
     An index leaves out such a line, because it repeats other text and would be found instead
-    of it. It also leaves out stock phrases, which contain no information.
+    of it. It also leaves out stock phrases, which contain no information. A fact that was told in
+    private stands in no note, so that the act itself is found.
     """
+    if memory.is_own and memory.verb == KnownVerb.REMEMBER and memory.confidants is not None:
+        return False
     if memory.is_own:
         return memory.event in STOCK or memory.verb in TOOL_VERBS
     return memory.kind is MemoryKind.RESULT and memory.verb in TOOL_VERBS

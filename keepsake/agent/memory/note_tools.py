@@ -85,3 +85,10 @@ class NoteTools:
         later = (f"{day} ({number})" for number in count(2))
         title = next(each for each in chain([day], later) if each not in taken)
         return self.note(replace(command, thing=title), place)
+
+    def keep_private(self, command: Command, _place: str) -> str:
+        """Keep a fact that was told in private: the memory of this act holds it, and no file.
+
+        So those alone may be shown it, by recall too, who may know the act.
+        """
+        return f"{results.KEPT_PRIVATE}{command.words}"

@@ -50,8 +50,10 @@ type Tool = Callable[[Command, str], str | Excerpt]
 log = get_logger(Subsystem.TOOLS)
 
 WRITES = frozenset({KnownVerb.NOTE, KnownVerb.PIN, KnownVerb.REMEMBER})
-"""Verbs whose result appears in prompts whose answers others hear. They are not offered if the
-prompt holds words that were confided to the agent."""
+"""Verbs that write what others may read."""
+WRITES_FOR_ALL = WRITES - {KnownVerb.REMEMBER}
+"""Those of them whose result appears in prompts whose answers others hear, in any case. They are
+not offered if the prompt holds words that were confided to the agent."""
 PLAN_VERBS = frozenset({KnownVerb.PLAN, KnownVerb.DONE, KnownVerb.CANCEL, *ANSWERS})
 """Verbs that the setting ``plans: no`` takes away."""
 TOOL_SECONDS = 10.0
@@ -177,7 +179,7 @@ class MemoryTools:
             KnownVerb.PIN: notes.pin,
             KnownVerb.UNPIN: notes.unpin,
             KnownVerb.RECALL: partial(self._recall, audience=known.audience),
-            KnownVerb.REMEMBER: notes.remember,
+            KnownVerb.REMEMBER: notes.remember if witnesses is None else notes.keep_private,
             KnownVerb.PROMISE: partial(commit.promise, to=to, act=own, aloud=aloud),
             KnownVerb.KEPT: partial(commit.kept, known=known),
             KnownVerb.PLAN: partial(plan, act=act, known=known, witnesses=witnesses, aloud=aloud),

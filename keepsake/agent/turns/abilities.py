@@ -8,7 +8,7 @@ from dataclasses import replace
 from keepsake.agent.agent_log import call_hook
 from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.body import Body
-from keepsake.agent.memory.tools import WRITES, MemoryTools
+from keepsake.agent.memory.tools import WRITES_FOR_ALL, MemoryTools
 from keepsake.agent.plans.invitations import Invitation
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import names_of
@@ -32,7 +32,7 @@ def available_verbs(
         holds: Whether the prompt holds whispered words; None if that is not known.
     """
     _, confided = secrecy(agent, context, tools.memory.private, holds=holds)
-    without = {KnownVerb.TALK} | WRITES if confided else set[str]()
+    without = {KnownVerb.TALK} | WRITES_FOR_ALL if confided else set[str]()
     if invitation_to(tools, context) is None:
         without |= ANSWERS
     without |= tools.withheld

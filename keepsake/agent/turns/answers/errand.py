@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from keepsake.agent.acting.acts import Basis
 from keepsake.agent.body import Body
-from keepsake.agent.memory.tools import WRITES, MemoryTools
+from keepsake.agent.memory.tools import WRITES_FOR_ALL, MemoryTools
 from keepsake.agent.surroundings.people import persons_near
 from keepsake.archive.records import Memory
 from keepsake.books.aloud import Aloud
@@ -38,7 +38,7 @@ def why_unsaid(line: str, verb: str, agent: Body, tools: MemoryTools) -> str:
         line: The deed, as the model wrote it.
         verb: Its verb.
     """
-    if verb in WRITES:
+    if verb in WRITES_FOR_ALL:
         return f"You tried to {verb}: notes may not contain whispered words"
     people = (*persons_near(agent), *tools.people_known)
     words = read_words(line, tuple(dict.fromkeys(each.name for each in people)))
