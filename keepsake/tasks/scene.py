@@ -85,6 +85,7 @@ class Scene:
     notes: tuple[str, ...] = ()
     journal: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()  # what the character means to do, with numbers
+    intentions: tuple[str, ...] = ()  # the same in plain words, for a model that writes no deeds
     open_plans: tuple[str, ...] = ()  # those that anybody may know, without their progress
     progress: tuple[str, ...] = ()  # how far the others of them are: ``3. row (begun)``
     private_plans: tuple[str, ...] = ()  # the others

@@ -28,6 +28,7 @@ class SmallModel(Inn):
 
     FORM = "dialogue"
     agreed = '"agreed"'
+    goes = " goes to The Quay.)"
 
     def setUp(self) -> None:
         super().setUp()
@@ -41,6 +42,8 @@ class SmallModel(Inn):
         return create.create_object(Object, key=name, aliases=list(aliases), location=by)
 
     def answer(self, prompt: str) -> str:
+        if prompt.endswith("\n(Now Mira"):
+            return self.goes
         return self.agreed if prompt.endswith(":") and "\n(" in prompt[-60:] else " Take it, Tom."
 
     def questions(self) -> list[str]:
@@ -77,13 +80,40 @@ class TestAgreed(SmallModel):
         self.ask("Will you come to the inn?")
         assert self.questions() == []
 
-    def test_it_walks_where_it_agreed_to_go_but_not_away_from_its_guests(self):
+    def test_it_walks_where_its_words_go(self):
+        self.mira.db.keeps = False
+        self.goes = " stays here.)"
+        self.ask("Will you come to the quay with me?")
+        assert self.questions()[-1].endswith("Mira: Take it, Tom.\n(Now Mira")
+        self.pass_time(60)
+        assert self.mira.location is self.room1
+        self.goes = " goes to The Quay.)"
+        self.ask("Will you come to the quay with me, Mira?")
+        self.pass_time(60)
+        assert self.mira.location is self.quay
+
+    def test_a_place_that_only_its_own_words_name_is_one_to_go_to(self):
+        self.fake.script = lambda prompt: self.answer(prompt).replace(
+            " Take it, Tom.", " Wait, I run to the quay."
+        )
+        self.ask("A boy has fallen into the water!")
+        self.pass_time(60)
+        assert self.mira.location is self.quay
+
+    def test_who_has_guests_stays_and_the_player_reads_why(self):
         self.mira.db.keeps = True
         self.mira.home = self.room1
         self.ask("Will you come to the quay with me?")
-        assert self.questions() == []
-        self.mira.db.keeps = False
-        self.ask("Will you come to the quay with me, Mira?")
+        self.pass_time(60)
+        assert self.mira.location is self.room1
+        assert "Mira has guests, and does not leave them now." in self.heard
+
+    def test_a_file_of_an_earlier_version_asks_for_a_walk_as_for_any_deed(self):
+        page = self.services.prompts["agreed"]
+        text = page.path.read_text()
+        page.path.write_text(text.partition("```setting_off")[0])
+        page.reread()
+        self.ask("Will you come to the quay with me?")
         assert self.questions()[-1].endswith("\n(walk to The Quay:")
         self.pass_time(60)
         assert self.mira.location is self.quay

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, is_redacted
 from keepsake.archive.records import Memory
+from keepsake.archive.transcript import day_and_time
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan, PlanState
 from keepsake.happening import KnownVerb, PersonId, Result
@@ -188,6 +189,16 @@ def line_of(plan: Plan, done: Sequence[str] = (), waits: str = "") -> str:
     since = f" (since memory {plan.since})" if plan.since else ""
     waiting = f" (you wait {waits})" if waits else ""
     return f"{plan.number}. {plan.line}{_STATES.get(plan.state, '')}{since}{_steps(done)}{waiting}"
+
+
+def plain_line_of(plan: Plan) -> str:
+    """Return a plan in plain words: ``Monday 30 November 2026, evening, 20:00, at …: meet Ada``."""
+    at = plan.when.at if plan.when is not None else None
+    if at is None:
+        return plan.line
+    rest = replace(plan, when=None)
+    mark = ", " if rest.appointment else ": "
+    return f"{day_and_time(at)}, {at.astimezone():%H:%M}{mark}{rest.line}"
 
 
 def lines_of(plans: Sequence[Plan], waits: Mapping[int, str] = {}) -> tuple[str, ...]:

@@ -40,10 +40,12 @@ class Offer:
         deed: The deed, as the agent would write it: ``give jar of honey to Tom``.
         needs: What the partner must do, told to them, as the agent cannot do the deed itself; empty
             if it can.
+        place: Where a walk leads; empty for any other deed.
     """
 
     deed: str
     needs: str = ""
+    place: str = ""
 
 
 def offers_of(
@@ -65,10 +67,10 @@ def offers_of(
     lines = (
         *(f"give {thing} to {name}" for thing in _named(agent.contents, agent, f"{asked} {said}")),
         *_own_deeds(verbs, options, name, asked),
-        *_walks(agent, options, asked),
     )
     able = (line for line in lines if isinstance(read_deed(line, verbs, options), Command))
     offers = [Offer(line) for line in able]
+    offers += _walks(agent, verbs, options, f"{asked} {said}")
     passed = _just_passed(turn, tools, partner)
     held = [each for each in who.contents if not passed.intersection(_names_of(each, agent))]
     offers += [
@@ -141,10 +143,13 @@ def _own_deeds(verbs: Sequence[Verb], options: Options, partner: str, words: str
             yield usage
 
 
-def _walks(agent: Body, options: Options, words: str) -> Iterator[str]:
-    """Yield the walks to places that the words name, unless the agent stays for its guests."""
-    if options.stays:
-        return
+def _walks(agent: Body, verbs: Sequence[Verb], options: Options, words: str) -> Iterator[Offer]:
+    """Yield the walks to places that the words name. An agent does not leave its guests."""
     for place in sorted(place_names(agent) - {place_of(agent)}):
-        if names(words, bare_name(place)):
-            yield f"walk to {place}"
+        deed = f"walk to {place}"
+        if not names(words, bare_name(place)):
+            continue
+        if options.stays:
+            yield Offer(deed, f"{agent.key} has guests, and does not leave them now.", place)
+        elif isinstance(read_deed(deed, verbs, options), Command):
+            yield Offer(deed, place=place)

@@ -11,6 +11,7 @@ from keepsake.archive.records import Memory
 from keepsake.books.persona import known_of, open_lines
 from keepsake.language.perception import for_prompt, is_question, names, sentences, telling
 from keepsake.language.persons import Whom, about_whom
+from keepsake.language.recited import bare
 from keepsake.ports import FormName, GenerationRequest
 from keepsake.prompt.sections import PromptLine, Rendered
 from keepsake.tasks.conversation import dialogue_line
@@ -74,6 +75,21 @@ def foreign_words(scene: Scene) -> tuple[str, ...]:
     heard = [each for each in scene.window if each.heard is not None]
     asked = [each for each in heard if each.number in scene.answers]
     return tuple(each.heard.words for each in asked or heard if each.heard is not None)
+
+
+def people_beside(scene: Scene, talk: Sequence[str]) -> tuple[str, ...]:
+    """Return what the character knows of those here, without what the talk shows already.
+
+    A small model says such a line again as it stands, with its marks.
+    """
+    if not scene.known:
+        return scene.people
+    shown = bare(" ".join(talk))
+    lines = []
+    for line in scene.known:
+        told = {quote for quote in line.parts if bare(quote) in shown}
+        lines.append(line.without(told).text)
+    return tuple(lines)
 
 
 def nearest_sentence(text: str, words: str) -> str:
@@ -148,7 +164,11 @@ class DialogueForm(PromptForm):
         # All of it would be read anew at every turn, and a look may stand in the talk already.
         seen = nearest_sentence(scene.description, scene.words or scene.asked)
         in_talk = any(seen in line for line in talk)
-        scene = replace(scene, description="" if in_talk else seen)
+        scene = replace(
+            scene,
+            description="" if in_talk else seen,
+            people=people_beside(scene, talk),
+        )
         lines: list[PromptLine] = []
         shown = scene
         instructions = ""
@@ -160,7 +180,8 @@ class DialogueForm(PromptForm):
                 "people": [each for each in values["people"] if each.startswith(shown.partner)],
             }
             lines = self.lines(self.talk, "dialogue", values, **more)
-            instructions = "\n".join((shown.persona, *values["examples"]))
+            beside = (*more["people"], *values["intentions"])
+            instructions = "\n".join((shown.persona, *values["examples"], *beside))
             if self.tokens_of(lines) <= self.budget:
                 break
         text = "\n".join(line for line, _ in lines)

@@ -250,6 +250,24 @@ def test_a_short_line_is_said_twice_at_most_in_one_answer():
     assert [guard.fault("Yes.") for _ in range(4)] == ["", "", SpeechFault.LOOPS, SpeechFault.LOOPS]
 
 
+WELCOME = "Come in, you are letting the weather in. I'm Mira. The soup is on, and there is bread."
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ("Come in, you are letting the weather in.", SpeechFault.REPEATED),
+        ("I'm Mira. The soup is on, and there is bread.", SpeechFault.REPEATED),
+        ("I'm Mira.", ""),
+        ("The soup is on, and there is bread, Tom.", ""),
+        ("You are letting the weather in.", ""),
+    ],
+)
+def test_whole_sentences_of_an_earlier_line_are_a_repetition(words, fault):
+    guard = SpeechGuard("", [OwnLine(WELCOME, "")], asked="What is your boat called?")
+    assert guard.fault(words) == fault
+
+
 def test_an_answer_does_not_say_a_line_twice():
     guard = SpeechGuard("", [OwnLine(BOAT, ASKED)], asked=ASKED)
     assert [guard.fault(BOAT), guard.fault(BOAT)] == ["", SpeechFault.REPEATED]

@@ -12,6 +12,7 @@ from keepsake.archive.message_types import MessageType
 from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.summaries import Tier
+from keepsake.books.person_line import PersonLine
 from keepsake.errors import ConfigError
 from keepsake.happening import ME, Manner, Person, Speech
 from keepsake.language.tokens import estimate_tokens
@@ -21,7 +22,7 @@ from keepsake.prompt.verbs import VERBS
 from keepsake.tasks.conversation import turns_of
 from keepsake.tasks.forms.choice import form_of
 from keepsake.tasks.forms.form import LAST_LINES, Prompt
-from keepsake.tasks.guard import SpeechGuard
+from keepsake.tasks.guard import SpeechFault, SpeechGuard
 from keepsake.tasks.scene import TALK_VARIABLES, Excerpt, Scene
 from keepsake.tasks.task import load_prompts
 from keepsake.tasks.task_prompts import task_prompts
@@ -292,6 +293,29 @@ def test_a_model_that_continues_text_gets_a_dialogue():
     assert prompt.request.stop == ("\n", "(")
     assert "whalebone" in prompt.request.prompt
     assert "Tom: Hello." in lines
+
+
+def test_a_dialogue_tells_of_a_person_only_what_its_talk_does_not_show():
+    known = PersonLine(
+        "Anneke, met 24 November",
+        (("told you", ("'I carve whalebone.'", "'I told my father. He hugged me.'")),),
+    )
+    scene = replace(SCENE, people=(known.text,), known=(known,))
+    prompt = prompt_of(scene, Target(form="dialogue"))
+    assert "Anneke, met 24 November; told you: 'I carve whalebone.'" in prompt.request.prompt
+    assert prompt.request.prompt.count("He hugged me.") == 1
+    guard = SpeechGuard(prompt.instructions)
+    fault = guard.fault("Anneke, met 24 November; told you: 'I carve whalebone.'")
+    assert fault == SpeechFault.RECITED, "a small model says its notes again"
+
+
+def test_a_dialogue_tells_plans_in_plain_words():
+    plain = "Thursday 26 November 2026, evening, 20:00, at The Quay: meet Anneke"
+    scene = replace(SCENE, plans=("1. 2026-11-26 20:00, at The Quay: x",), intentions=(plain,))
+    prompt = prompt_of(scene, Target(form="dialogue"))
+    assert f"(Mira means to do: {plain})" in prompt.request.prompt.splitlines()
+    assert "2026-11-26" not in prompt.request.prompt
+    assert SpeechGuard(prompt.instructions).fault(plain) == SpeechFault.RECITED
 
 
 def test_the_second_try_of_a_dialogue_is_not_written_the_same_again():
