@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import combinations
 from typing import NamedTuple
 
 from keepsake.archive.message_types import MessageType
@@ -239,6 +240,21 @@ class OwnLine(NamedTuple):
     answered: str = ""
     to: str = ""
     is_last_word: bool = False
+
+
+def in_pieces(lines: Iterable[OwnLine]) -> tuple[OwnLine, ...]:
+    """Return own lines, and each run of whole sentences of the longer ones as a line of its own.
+
+    A small model says its welcome again in pieces. A capable one that says a sentence again means
+    it, so only its whole lines count.
+    """
+    found: list[OwnLine] = []
+    for line in lines:
+        parts = sentences(line.words)
+        runs = combinations(range(len(parts) + 1), 2)
+        shorter = (parts[at:end] for at, end in runs if end - at < len(parts))
+        found += [line, *(OwnLine(" ".join(run), line.answered, line.to) for run in shorter)]
+    return tuple(found)
 
 
 def own_lines(window: Iterable[Memory]) -> list[OwnLine]:

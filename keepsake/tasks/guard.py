@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
-from keepsake.language.perception import sentences
 from keepsake.language.recited import bare, recites
 from keepsake.tasks.conversation import OwnLine
 
@@ -66,7 +65,7 @@ class SpeechGuard:
         last_try: bool = False,
     ) -> None:
         self._instructions = bare(instructions)
-        self._said = [(_runs(line.words), bare(line.answered)) for line in said]
+        self._said = [(bare(line.words), bare(line.answered)) for line in said]
         self._last_words = {(bare(line.words), line.to) for line in said if line.is_last_word}
         self._asked = bare(asked)
         self._foreign = [*map(bare, foreign)]
@@ -110,23 +109,13 @@ class SpeechGuard:
         return aloud and any(recites(said, secret) for secret in self._secrets)
 
     def _is_repetition(self, said: str) -> bool:
-        """Whether a bare line is one of this answer, or has been said in answer to other words.
-
-        Whole sentences of a longer line count, too: a small model says its welcome again in pieces.
-        """
+        """Whether a bare line is one of this answer, or an older one that answered other words."""
         if said in self._own:
             return True
-        answered = [each for runs, each in self._said if said in runs]
+        answered = [each for line, each in self._said if line == said]
         if self._asked and self._asked in answered:
             return False
         return len(answered) >= (MOST_SAID if self._last_try else 1)
-
-
-def _runs(words: str) -> frozenset[str]:
-    """Return a line, and each run of whole sentences of it, as bare texts."""
-    parts = [bare(each) for each in sentences(words)]
-    ends = range(1, len(parts) + 1)
-    return frozenset("".join(parts[at:end]) for end in ends for at in range(end))
 
 
 def _loops(words: str) -> bool:

@@ -14,7 +14,7 @@ from keepsake.language.persons import Whom, about_whom
 from keepsake.language.recited import bare
 from keepsake.ports import FormName, GenerationRequest
 from keepsake.prompt.sections import PromptLine, Rendered
-from keepsake.tasks.conversation import dialogue_line
+from keepsake.tasks.conversation import dialogue_line, in_pieces
 from keepsake.tasks.forms.form import (
     LAST_LINES,
     SHRINK_ORDER,
@@ -193,7 +193,7 @@ class DialogueForm(PromptForm):
             budget=self.budget,
             rests_on=shown.rests_on("told"),
             instructions=instructions,
-            said=self.said(scene),
+            said=in_pieces(self.said(scene)),
             asked=self.asked(scene),
             foreign=foreign_words(scene),
             others=OtherVoices.of_scene(scene),

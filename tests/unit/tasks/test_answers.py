@@ -14,7 +14,7 @@ from keepsake.ports import ToolCall
 from keepsake.prompt.verbs import PRIVATE, VERBS, Command, Options
 from keepsake.tasks.answer import LONGEST_PART, AnswerPart, PartKind
 from keepsake.tasks.answer_reader import MOST_PARTS, AnswerReader
-from keepsake.tasks.conversation import OwnLine
+from keepsake.tasks.conversation import OwnLine, in_pieces
 from keepsake.tasks.deed import Refusal, deed_of, read_deed, tools_of
 from keepsake.tasks.guard import SpeechFault, SpeechGuard
 from keepsake.tasks.others import OtherVoices
@@ -263,9 +263,15 @@ WELCOME = "Come in, you are letting the weather in. I'm Mira. The soup is on, an
         ("You are letting the weather in.", ""),
     ],
 )
-def test_whole_sentences_of_an_earlier_line_are_a_repetition(words, fault):
-    guard = SpeechGuard("", [OwnLine(WELCOME, "")], asked="What is your boat called?")
+def test_a_small_model_does_not_say_whole_sentences_of_an_earlier_line_again(words, fault):
+    guard = SpeechGuard("", in_pieces([OwnLine(WELCOME)]), asked="What is your boat called?")
     assert guard.fault(words) == fault
+
+
+def test_other_models_may_say_a_sentence_of_an_earlier_line_again():
+    guard = SpeechGuard("", [OwnLine(WELCOME)], asked="What is your boat called?")
+    assert guard.fault("Come in, you are letting the weather in.") == ""
+    assert guard.fault(WELCOME) == SpeechFault.REPEATED
 
 
 def test_an_answer_does_not_say_a_line_twice():
