@@ -140,7 +140,18 @@ class TestAsked(WebWorld):
                 page = self.web.get(offer["address"])
                 assert page.status_code in {200, 302}, offer
 
+    def test_without_a_script_a_page_has_the_answers(self):
+        page = self.web.get("/agents/ask/", {"q": "Mira Tom"}).content.decode()
+        assert "What does Mira know of Tom?" in page
+        assert SECRET in page
+        assert page.index("What does Mira know of Tom?") < page.index(SECRET)
+        nothing = self.web.get("/agents/ask/", {"q": "and"}).content.decode()
+        assert "No agent is named" in nothing
+        assert "What did the last compaction of" in nothing  # the questions with pickers
+        assert "What did the last compaction of" in self.web.get("/agents/ask/").content.decode()
+
     def test_players_and_strangers_get_nothing(self):
         for web in (self.client_of(), self.client_of(self.account_named("Pia"))):
             for path in ("asked?q=Mira", f"agents/{self.mira.id}/answer?of=next"):
                 assert web.get(f"/agents/api/{path}").status_code == 403
+            assert web.get("/agents/ask/", {"q": "Mira Tom"}).status_code == 403

@@ -62,7 +62,7 @@ class TestQuestions(WebWorld):
 
     def test_an_agents_page_asks_about_the_agent(self):
         page = self.page(f"{self.mira.id}/")
-        assert page.count(f'<input type="hidden" name="agent" value="{self.mira.id}">') == 5
+        assert page.count(f'<input type="hidden" name="agent" value="{self.mira.id}">') == 6
         assert '<select name="agent"' not in page
 
     def test_what_she_said_to_somebody_comes_before_what_she_said_of_them(self):

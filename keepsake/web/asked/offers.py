@@ -175,7 +175,8 @@ def _of_agent(typed: Typed) -> Iterator[_Offer]:
     assert agent is not None
     yield from _with_words(typed, agent)
     yield _offer(typed, QuestionKind.NEXT, agent, weight=0.5)
-    yield _offer(typed, QuestionKind.SAID, agent, weight=0.4)
+    if not typed.people:
+        yield _offer(typed, QuestionKind.SAID, agent, weight=0.4)
     yield _offer(typed, QuestionKind.LOST, agent, weight=0.3)
 
 

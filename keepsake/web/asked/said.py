@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.runtime import runtime
 from keepsake.archive.records import Memory
 from keepsake.web import world
@@ -12,6 +13,12 @@ from keepsake.web.asked.lines import short, told
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.people.known import KnownAgent
 from keepsake.web.questions.said import Because, SaidLine, said, with_causes
+
+_TRIGGERS = {
+    "": "That is no longer known.",
+    ImpulseKind.IDLE.value: "nobody: nothing had happened for a while",
+}
+"""What set a thought off, where the log's word says too little."""
 
 
 def why_said(agent: KnownAgent, words: str) -> Sequence[AnswerLine]:
@@ -58,6 +65,8 @@ def _because(because: Because | None, name: str) -> Iterator[AnswerLine]:
         yield AnswerLine(label="Because", text="a rule of the game did it; no model was asked.")
     if because.cause:
         yield _memory("Because", because.cause, name)
+    if because.plan is None and because.cause is None and not because.by_rule:
+        yield AnswerLine(label="Set off by", text=_TRIGGERS.get(because.trigger, because.trigger))
     if because.plan:
         plan = because.plan
         yield AnswerLine(label="For its plan", text=short(plan.line), private=plan.private)

@@ -47,6 +47,9 @@ class Panel:
 
     Attributes:
         about: The agent of the page; None on the page of all.
+        hint: What may be typed: names and times of this world.
+        met: The name of the person whom the agent of the page met last; empty for none, and on the
+            page of all.
         names: The people whom an agent knows, and the agents.
         evening: The time that is offered first.
         first, last: When the memories of these agents begin and end; None if there are none.
@@ -54,6 +57,8 @@ class Panel:
 
     agents: Sequence[Picked]
     about: Picked | None
+    hint: str
+    met: str
     names: Sequence[str]
     evening: datetime
     first: datetime | None
@@ -73,6 +78,8 @@ def panel(about: int | None = None) -> Panel | None:
     return Panel(
         agents=agents,
         about=agents[0] if about is not None and agents else None,
+        hint=_hint(known),
+        met=next((_met(each) for each in known if each.id == about), ""),
         names=_names(known),
         evening=_evening(now, first, last),
         first=first,
@@ -101,6 +108,23 @@ def _names(agents: Sequence[KnownAgent]) -> tuple[str, ...]:
     for mind in filter(None, (each.mind for each in agents)):
         names.update(_names_known(mind))
     return tuple(sorted(names, key=str.casefold)[:MOST_NAMES])
+
+
+def _hint(agents: Sequence[KnownAgent]) -> str:
+    """Return what may be typed, by an agent's name and that of whom it met last."""
+    if not agents:
+        return ""
+    one = agents[0]
+    met = _met(one)
+    known = f"{one.name} {met}, " if met else ""
+    return f"{known}{one.name} 19:30, {one.name} tomorrow, or words that somebody said"
+
+
+def _met(agent: KnownAgent) -> str:
+    """Return the name of the person whom an agent met last; empty for nobody."""
+    pages = list(agent.mind.books.people.known.values()) if agent.mind else []
+    met = max(pages, key=lambda each: each.last_met, default=None)
+    return met.name if met else ""
 
 
 def _names_known(mind: Mind) -> list[str]:

@@ -7,7 +7,7 @@ JavaScript, and an answer can be linked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -20,6 +20,9 @@ from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.web import world
 from keepsake.web.access import NotFound, page
+from keepsake.web.asked.answering import answer
+from keepsake.web.asked.offers import offers
+from keepsake.web.asked.shapes import AnswerLine, OfferView
 from keepsake.web.people import known
 from keepsake.web.questions.clock import as_shown, world_clock
 from keepsake.web.questions.grounded import Grounds
@@ -28,6 +31,8 @@ from keepsake.web.questions.said import MOST_LINES, Because, Said, SaidLine, sai
 
 LONGEST = 1000
 """The most characters of a question that are read."""
+MOST_ANSWERED = 4
+"""The most questions that a page answers at once."""
 
 
 def _asked_agent(request: HttpRequest) -> tuple[int, str, Path]:
@@ -52,6 +57,42 @@ def _refused(request: HttpRequest, error: KeepsakeError) -> HttpResponse:
     status = getattr(error, "status", 503)
     shown = {"trouble": str(error), "questions": panel(), **world_clock()}
     return render(request, "keepsake/said.html", shown, status=status)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """A question that was meant, with its short answer, or why there is none."""
+
+    offer: OfferView
+    lines: Sequence[AnswerLine] = ()
+    trouble: str = ""
+
+
+@page
+def what_is_asked(request: HttpRequest) -> HttpResponse:
+    """Show the questions that typed words may mean, those that are likeliest with their answers."""
+    question = _words(request, "q")
+    here = request.GET.get("agent", "")
+    try:
+        offered = offers(question, int(here) if here.isdecimal() else None) if question else []
+    except KeepsakeError as error:
+        return _refused(request, error)
+    shown = {
+        "q": question,
+        "answered": [*map(_answered, offered[:MOST_ANSWERED])],
+        "questions": panel(),
+        **world_clock(),
+    }
+    return render(request, "keepsake/ask.html", shown)
+
+
+def _answered(offer: OfferView) -> _Answered:
+    if offer.id is None:
+        return _Answered(offer)
+    try:
+        return _Answered(offer, answer(offer.id, offer.asked, offer.about).lines)
+    except KeepsakeError as error:
+        return _Answered(offer, trouble=str(error))
 
 
 @page
@@ -178,6 +219,7 @@ def _to(address: str, query: dict[str, object]) -> HttpResponse:
 
 
 urlpatterns = [
+    path("", what_is_asked, name="ask"),
     path("said", what_it_said, name="ask-said"),
     path("of", what_it_knows, name="ask-of"),
     path("lost", what_it_lost, name="ask-lost"),

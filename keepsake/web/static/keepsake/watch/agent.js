@@ -11,6 +11,7 @@ import { EventKind, MemoryOp } from "./kinds.js";
 import { Recall } from "./memories.js";
 import { PlanSection } from "./plan_section.js";
 import { Prompt } from "./prompt.js";
+import { answerInPlace } from "./questions.js";
 import { GAP, Stream, StreamState } from "./stream.js";
 import { Tiers } from "./tiers.js";
 import { Why } from "./why.js";
@@ -188,6 +189,7 @@ const polling = setInterval(() => {
 }, POLL);
 head.refresh();
 open();
+answerInPlace(byId("questions"), id);
 stream.start();
 // A memory that the stream sends too is shown once: each has one row. If this fails, the page starts empty.
 seed().catch(() => {});

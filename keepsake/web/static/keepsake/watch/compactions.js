@@ -20,6 +20,7 @@ const LAST = "last";
 export class Compactions {
   #oldest = null;
   #newest = Infinity;
+  #last = 0; // the number of the last that stands
 
   constructor(root, id) {
     this.id = id;
@@ -38,6 +39,7 @@ export class Compactions {
         () => this.load(),
       ),
     );
+    this.answer = el("div", {});
     this.list = el("ol", { class: "compactions" });
     this.note = el("p", { class: "dim" });
     const more = async () =>
@@ -49,6 +51,7 @@ export class Compactions {
     );
     fill(
       root,
+      this.answer,
       el("div", { class: "tools" }, this.newer, this.undo),
       this.list,
       this.note,
@@ -65,6 +68,13 @@ export class Compactions {
     const found = await get(`agents/${this.id}/compactions`, { limit: LIMIT });
     this.newer.hidden = this.undo.hidden = true;
     this.#newest = found[0]?.number ?? 0;
+    this.#last = found.find((made) => !made.undone)?.number ?? 0;
+    fill(
+      this.answer,
+      this.#last
+        ? [el("h3", {}, "What the last compaction lost"), lead(this.id, QuestionKind.LOST)]
+        : null,
+    );
     fill(this.list);
     this.#add(found);
   }
@@ -78,11 +88,13 @@ export class Compactions {
     if (!wanted) return;
     wanted.querySelector("details").open = true;
     wanted.querySelector("summary").focus({ preventScroll: true });
-    wanted.scrollIntoView({ block: "start" });
+    // What the last one lost stands at the top, in short.
+    if (Number(wanted.dataset.number) !== this.#last) wanted.scrollIntoView({ block: "start" });
   }
 
   #add(compactions) {
-    this.list.append(...compactions.map((made) => compaction(this.id, made)));
+    const led = (made) => made.number === this.#last;
+    this.list.append(...compactions.map((made) => compaction(this.id, made, led(made))));
     this.#oldest = compactions.at(-1)?.number ?? this.#oldest;
     const shown = this.list.childElementCount;
     this.older.hidden = compactions.length < LIMIT;
@@ -106,12 +118,17 @@ export class Compactions {
   }
 }
 
-function compaction(id, made) {
+/** A compaction, folded; `led`: whether what it lost stands above the list in short. */
+function compaction(id, made, led) {
   const saved = made.tokens_before ? 1 - made.tokens_after / made.tokens_before : 0;
   const folded = made.covered ? ` · memories ${made.covered.map(count).join("–")} summarised` : "";
   const details = el(
     "details",
-    { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
+    {
+      "data-agent": id,
+      "data-led": led,
+      on: { toggle: () => details.open && show(details, made) },
+    },
     el(
       "summary",
       { "data-opens": true },
@@ -164,7 +181,7 @@ function show(details, made) {
   fill(
     holder,
     el("h3", {}, "What it lost"),
-    lead(id, QuestionKind.LOST, String(made.number)),
+    "led" in details.dataset ? null : lead(id, QuestionKind.LOST, String(made.number)),
     account,
     steps.map(({ node }) => node),
   );

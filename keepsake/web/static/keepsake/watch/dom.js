@@ -135,7 +135,12 @@ const TYPING = "input:not([type=checkbox]), textarea, select";
 
 /** Bind keys; each is [key, description, function]. */
 export function bindKeys(bindings) {
-  const all = [...bindings, ["?", "show these keys", () => help.showModal()]];
+  const ask = byId("ask");
+  const all = [
+    ...bindings,
+    ...(ask ? [["q", "ask something", () => ask.focus()]] : []),
+    ["?", "show these keys", () => help.showModal()],
+  ];
   const does = new Map(all.map(([key, , work]) => [key, work]));
   const help = dialog(all);
   document.body.append(help);

@@ -1,4 +1,34 @@
-/* The panel "What do you want to know?": an agent that is chosen in one question is chosen in all. */
+/* The panel "What do you want to know?": an agent that is chosen in one question is chosen in all. On the page of an
+ * agent its questions are answered in place. */
+
+import { get } from "./api.js";
+import { fill } from "./dom.js";
+import { answerWords } from "./short_answer.js";
+
+/** The lines of an answer in place. */
+const IN_PLACE = 2;
+
+/** Answer the questions of a folded panel in place, in short, when it is first opened; `id`: the agent's number. */
+export function answerInPlace(panel, id) {
+  if (!panel) return;
+  const answer = () => {
+    if (!panel.open) return;
+    panel.removeEventListener("toggle", answer);
+    for (const place of panel.querySelectorAll(".answer")) answerOne(place, id);
+  };
+  panel.addEventListener("toggle", answer);
+  answer();
+}
+
+async function answerOne(place, id) {
+  const { of, about = "" } = place.dataset;
+  try {
+    const { lines } = await get(`agents/${id}/answer`, { of, about });
+    fill(place, answerWords(lines, IN_PLACE));
+  } catch {
+    place.hidden = true; // the page of the answer says what is wrong
+  }
+}
 
 /** Let all pickers of agents follow the one that was changed. */
 export function followOneAgent() {

@@ -51,3 +51,19 @@ export function lead(id, of, about = "") {
     .catch(() => fill(place)); // what stands below answers, too, or says what is wrong
   return place;
 }
+
+/** The first lines of an answer without ways to elsewhere, as they stand below a question. */
+export function answerWords(found, most) {
+  if (!found.length) return el("span", { class: "line dim" }, "Nothing is known of it.");
+  return found
+    .slice(0, most)
+    .map(({ label, text, aside, private: hidden }) =>
+      el(
+        "span",
+        { class: hidden ? "line hidden-part" : "line" },
+        el("small", {}, label ? `${label}: ` : ""),
+        el("bdi", {}, text),
+        aside ? el("small", {}, ` ${aside}`) : null,
+      ),
+    );
+}
