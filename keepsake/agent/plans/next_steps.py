@@ -7,10 +7,11 @@ long. Everything here runs on the reactor thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 
 from keepsake.agent.plans.due import Due, Silence
 from keepsake.agent.plans.pace import FruitlessSteps
-from keepsake.agent.scheduler import Alarm
+from keepsake.agent.plans.pending_steps import PendingSteps
 from keepsake.books.plan import Plan, PlanState
 from keepsake.books.plans import PlanBook
 from keepsake.happening import Person, PersonId
@@ -52,8 +53,7 @@ class NextSteps:
     def __init__(self, book: PlanBook, scheduler: Scheduler, wake: Callable[[Due], None]) -> None:
         self._book = book
         self._wake = wake
-        self._alarm = Alarm(scheduler)
-        self._next_of = 0  # the number of the plan for which the alarm is set
+        self._pending = PendingSteps(scheduler)
         self.is_asked: Callable[[PersonId], bool] = lambda _: False
         self.waits: dict[int, str] = {}
         self.resting: set[int] = set()
@@ -82,7 +82,7 @@ class NextSteps:
 
     def close(self) -> None:
         """Let no step come any more."""
-        self._alarm.cancel()
+        self._pending.close()
 
     # -- when it comes
 
@@ -111,7 +111,8 @@ class NextSteps:
         self._awaited = ""
         self.talks_with = talk.person.id
         self.whys[plan.number] = why
-        self._set(self._pause(plan, PLAYER_SECONDS), self._come, plan.number, why, None, talk)
+        come = partial(self._come, plan.number, why, None, talk)
+        self._pending.set(self._pause(plan, PLAYER_SECONDS), plan.number, come, yields=True)
 
     def go_on_after_wait(self, plan: Plan, why: str, awaited: Silence) -> None:
         """Think of the next step once another agent here speaks, or after :data:`PLAYER_SECONDS`.
@@ -175,8 +176,7 @@ class NextSteps:
 
         A step of it that was still to come is this one.
         """
-        if due.plan.number == self._next_of:
-            self._alarm.cancel()
+        self._pending.drop(due.plan.number)
         self.whys[due.plan.number] = due.why
         self.silences.pop(due.plan.number, None)
         if due.silence is not None:
@@ -191,9 +191,8 @@ class NextSteps:
         return self.fruitless.pause(plan.number, seconds)
 
     def _set(self, seconds: float, call: Callable[..., None], number: int, *given: object) -> None:
-        """Let the next step be one of this plan, by its number, after some seconds."""
-        self._next_of = number
-        self._alarm.set(seconds, call, number, *given)
+        """Let the next step of this plan, by its number, come after some seconds."""
+        self._pending.set(seconds, number, partial(call, number, *given))
 
     def _come_unanswered(self, number: int, why: str, asked: Silence, waits: int) -> None:
         """Think of a step whose answer has not come; wait on for an agent that is about to answer.
@@ -223,6 +222,10 @@ class NextSteps:
         plan = self._book.current_of(number)
         if plan is not None:
             self._wake(Due(plan, why))
+
+    def go_on_with_others(self) -> None:
+        """Let a step of another plan come that was put aside: the last one waits, or has ended."""
+        self._pending.take_up(STEP_SECONDS)
 
     # -- who is asked and who answers
 

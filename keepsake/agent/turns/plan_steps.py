@@ -54,8 +54,17 @@ def met_after_walk(turn: Turn, goal: Person | None, partner: Person | None) -> l
 def follow_plan(turn: Turn, plans: Plans, agent: Body | None) -> None:
     """Go on with a plan after a thought in which the agent acted.
 
+    If its next step waits for somebody, or it has ended, another plan goes on.
+
     ``agent``: None if it has been deleted.
     """
+    _follow(turn, plans, agent)
+    if not turn.is_on_its_way:
+        plans.steps.go_on_with_others()
+
+
+def _follow(turn: Turn, plans: Plans, agent: Body | None) -> None:
+    """Let the next step of the plan come that a thought was about."""
     number = turn.impulse.plan or turn.taken_up
     due = plans.named(number) if number else None
     refused = turn.last is not None and bool(turn.last.fault)
