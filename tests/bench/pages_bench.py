@@ -52,6 +52,8 @@ _INDEXED = 900_000
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ADDRESSES = {
     "overview": ("/agents/", "#agents tr"),
+    "ask": (f"/agents/ask/?q={LONG}+Anneke", ".answered dd"),
+    "ask for a time": (f"/agents/ask/?q={LONG}+yesterday", ".answered dd"),
     "live": ("/agents/live", "#rooms .room"),
     "world": ("/agents/world/", "#map .face"),
     "where did it go": ("/agents/fact", "#map .face"),

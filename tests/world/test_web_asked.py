@@ -52,14 +52,16 @@ class TestAsked(WebWorld):
             "Told in private",
             "Promised",
             "Planned",
+            "Asked for last",
             "Told openly",
         ]
-        private, promised, planned, openly = lines
+        private, promised, planned, asked, openly = lines
         assert private["text"] == f"“{SECRET}”"
         assert private["private"]
         assert (promised["text"], promised["private"]) == ("a bowl of soup", False)
         assert planned["text"] == "fetch honey"
         assert planned["aside"].startswith(f"{due:%a}")
+        assert asked["text"] == "“Will you keep me some soup?”"
         assert "Edwin" in openly["text"]
         assert self.answer_to("knows", self.tom) == lines
 

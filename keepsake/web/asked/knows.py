@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from keepsake.agent.runtime import runtime
 from keepsake.web.asked.lines import day_and_hour, short
@@ -14,7 +15,7 @@ TOLD = 2
 
 
 def knows(known: KnownBy, name: str) -> Sequence[AnswerLine]:
-    """Return what tells most: told in private, promised, planned, told openly; then the rest.
+    """Return what tells most: told in private, promised and planned, asked for, told openly.
 
     Args:
         known: What the agent knows, its lines weighed by the whole of its memory.
@@ -25,9 +26,15 @@ def knows(known: KnownBy, name: str) -> Sequence[AnswerLine]:
     private = [_line("Told in private", each, name) for each in lines if each.private]
     openly = [_line("Told openly", each, name) for each in lines if not each.private]
     meant = [*_promised(known), *_planned(known, name)]
-    if not (private or openly or meant):
+    asked = max((each for each in known.lines if each.errand), key=_time, default=None)
+    errands = [_line("Asked for last", asked, name)] if asked else []
+    if not (private or openly or meant or errands):
         return [*_portrait(known)]
-    return [*private[:TOLD], *meant[: TOLD + 1], *openly[:TOLD]]
+    return [*private[:TOLD], *meant[: TOLD + 1], *errands, *openly[:TOLD]]
+
+
+def _time(line: KnownLine) -> datetime:
+    return line.time
 
 
 def _line(label: str, line: KnownLine, name: str) -> AnswerLine:

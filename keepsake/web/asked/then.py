@@ -28,26 +28,32 @@ def then(agent: KnownAgent, was: AsOfView) -> Sequence[AnswerLine]:
     """
     if not was.number:
         return ()
-    return [*_said(agent, was), *_meant(was), _held(was)]
+    said, heard = _spoken(agent, was)
+    return [*said, *_meant(was), *heard, _held(was)]
 
 
-def _said(agent: KnownAgent, was: AsOfView) -> Iterator[AnswerLine]:
-    """Yield the newest words of its own, and the newest that it heard."""
+def _spoken(agent: KnownAgent, was: AsOfView) -> tuple[Sequence[AnswerLine], Sequence[AnswerLine]]:
+    """Return the newest words of its own, and the newest that it heard; each may be missing."""
     spoken = [each for each in was.window if each.form is HappeningKind.SPEECH]
     own = [each.number for each in spoken if not each.source]
     heard = [each.number for each in spoken if each.source]
-    numbers = {"Said last": own[-1:], "Heard last": heard[-1:]}
     assert agent.mind is not None
     archive = Archive(agent.mind.memory.folder / "archive", read_only=True)
-    for label, newest in numbers.items():
-        for memory in (each for number in newest for each in archive.read(number, number)):
-            yield AnswerLine(
+    found = archive.read_each([*own[-1:], *heard[-1:]])
+
+    def lines(label: str, newest: Sequence[int]) -> Sequence[AnswerLine]:
+        return [
+            AnswerLine(
                 label=label,
-                text=told(memory, agent.name),
-                aside=_when(memory),
-                private=memory.confidants is not None,
-                number=memory.number,
+                text=told(each, agent.name),
+                aside=_when(each),
+                private=each.confidants is not None,
+                number=each.number,
             )
+            for each in (found[number] for number in newest if number in found)
+        ]
+
+    return lines("Said last", own[-1:]), lines("Heard last", heard[-1:])
 
 
 def _when(memory: Memory) -> str:

@@ -183,14 +183,19 @@ function inParts({ text, private_sentences: hidden = [] }) {
 export function row(words, numbers, { private: hidden, time: at }, id, from = "") {
   const memories = numbers
     .slice(0, 3)
-    .map((number) => [
-      " · ",
+    .map((number) =>
       el(
         "a",
         { class: "where", href: `/agents/${id}/#memory/${number}` },
         `memory ${count(number)}`,
       ),
-    ]);
+    );
+  const parts = [
+    from,
+    at ? time(at) : null,
+    ...memories,
+    numbers.length === 1 ? whereLink(id, numbers[0]) : null,
+  ].filter(Boolean);
   return el(
     "li",
     { class: hidden ? "whisper" : "" },
@@ -200,10 +205,7 @@ export function row(words, numbers, { private: hidden, time: at }, id, from = ""
     el(
       "small",
       {},
-      from,
-      at ? [from ? " · " : "", time(at)] : null,
-      memories,
-      numbers.length === 1 ? [" · ", whereLink(id, numbers[0])] : null,
+      parts.map((each, i) => [i ? " · " : null, each]),
     ),
   );
 }
