@@ -205,6 +205,7 @@ def test_a_start_restarts_a_dead_server(world):
     back = Player.back(world, "Bertil")
     back.see(r"Exits|exits")
     back.leave()
+    player.line.close()
 
 
 def test_a_start_in_the_foreground_fails_when_the_portal_dies(world):
