@@ -9,11 +9,12 @@ from typing import Any
 
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings.identity import identity_of
+from keepsake.agent.unprompted.pair_speakers import IN_PRIVATE
 from keepsake.books.entries import EntryOrigin
 from keepsake.books.plan import Plan
 from keepsake.books.plan_lines import read_plan
 from keepsake.events.files import events
-from keepsake.happening import ME, Deed, Person, Speech
+from keepsake.happening import ME, Deed, Manner, Person, Speech
 from tests.world.agents_world import FixedConfig, LoggedWorld, next_of
 
 IDLE = "Nobody has turned to you."
@@ -327,6 +328,20 @@ class TestPairTalk(PairTalkWorld):
         self.pass_idle()
         assert self.talks()
         assert "ferry" not in "\n".join(self.talks())
+
+    def test_that_the_two_spoke_in_private_is_said_and_not_of_what(self):
+        self.tell_mira("The ferry sank this morning.")
+        bram = Person("Bram", identity_of(self.bram))
+        for words, manner in (("Was it you?", Manner.SAY), ("It was me.", Manner.WHISPER)):
+            speaker = ME if manner is Manner.SAY else bram
+            said = Speech(
+                speaker=speaker, words=words, to=(bram if speaker == ME else ME,), manner=manner
+            )
+            self.mind.memory.remember(said)
+        self.pass_idle()
+        (asked,) = self.talks()
+        assert f"Mira: Was it you?\n{IN_PRIVATE}\n" in asked
+        assert "It was me" not in asked
 
     def test_a_line_that_rests_on_a_memory_of_somebody_else_is_asked_again(self):
         self.talk = [{"by": "Bram", "says": "I heard it.", "memories": [999]}]

@@ -38,6 +38,8 @@ MOST_NEWS = 8
 """The most memories that each of the two may pass on, the newest first. A talk has six lines."""
 MOST_BEFORE = 6
 """How many lines the two said to each other last are shown."""
+IN_PRIVATE = "(Then they spoke of something in private, which nobody else here knows.)"
+"""In the place of what the two said to each other in private, in a talk that others may hear."""
 NEWS_AGE = timedelta(days=2)
 """How old what they tell each other may be."""
 
@@ -123,17 +125,23 @@ def _can_be_told(memory: Memory, now: datetime, key: str) -> bool:
 
 
 def said_before(one: PairSide, other: PairSide) -> list[str]:
-    """Return what the two said to each other last, as the first of them remembers it."""
+    """Return what the two said to each other last, as the first of them remembers it.
+
+    Where they told each other something in private, a line says so and no more: else they would
+    begin again with what was settled then.
+    """
     key = identity_of(other.body)
     lines = list[str]()
     for memory in one.mind.memory.usable:
-        if memory.confidants is not None:
-            continue
         heard = memory.heard
-        if heard is not None and heard.speaker.id == key and heard.is_to_me_or_all:
-            lines.append(f"{other.body.key}: {heard.words}")
-        elif memory.said is not None and memory.to_id == key:
-            lines.append(f"{one.body.key}: {memory.said.words}")
+        is_theirs = heard is not None and heard.speaker.id == key and heard.is_to_me_or_all
+        is_own = memory.said is not None and memory.to_id == key
+        if not (is_theirs or is_own):
+            continue
+        who = other.body.key if is_theirs else one.body.key
+        line = IN_PRIVATE if memory.confidants is not None else f"{who}: {memory.words}"
+        if lines[-1:] != [line]:
+            lines.append(line)
     return lines[-MOST_BEFORE:]
 
 
