@@ -197,6 +197,27 @@ class TestBroughtBack(PassingOn):
         )
         assert "Tom whispers" not in question
 
+    def test_the_answer_to_who_was_asked_may_bring_it_home_and_end_the_errand(self):
+        self.consent = ASKED
+        self.sent_by_whisper(
+            "I go.\n> plan now: ask Ada at the Quay in her ear whether the seal is dry, and"
+            " whisper Tom what she says\n> walk to the Quay\n> whisper Ada = Tom asks: is it dry?"
+            "\n> wait for Ada",
+            words="Ask Ada at the quay in her ear whether the seal is dry, and tell me.",
+        )
+        self.heard_by_tom = self.capture(self.char1)
+        before = len(self.prompts())
+        home = "I shall.\n> walk to Tom\n> whisper Tom = Not before Friday, she says.\n> done 1"
+        self.replies = [home, "> wait"]
+        self.ada.execute_cmd("whisper Mira = Not before Friday.")
+        self.pass_minutes(3)
+        assert "1. something with Tom that is private: say nothing of it" in self.prompts()[before]
+        assert self.told(self.heard_by_tom) == [
+            'Mira whispers to you, "Not before Friday, she says."'
+        ]
+        assert not self.plans.current
+        assert len(self.prompts()) == before + 1
+
     def test_a_plan_to_bring_it_later_does_not_take_the_place_of_the_errand(self):
         self.asked_for_tom()
         self.brought_back(

@@ -30,9 +30,23 @@ from keepsake.tasks.scene import Scene
 
 
 def spoken_of_by(agent: Body, context: TurnContext, tools: MemoryTools) -> tuple[Person, ...]:
-    """Return the people whom the words that a turn answers name, as far as the agent knows them."""
+    """Return the people whom the words that a turn answers name, as far as the agent knows them.
+
+    Words that answer what the agent has carried to somebody are about who was named then.
+    """
     people = {each.id: each for each in (*tools.people_known, *persons_near(agent)) if each.id}
-    return tuple(each for each in people.values() if names(context.words, each.name))
+    words = f"{context.words} {_carried_to(context, tools)}"
+    return tuple(each for each in people.values() if names(words, each.name))
+
+
+def _carried_to(context: TurnContext, tools: MemoryTools) -> str:
+    """Return the last words that the agent has carried to whom it answers; empty for none."""
+    partner = context.partner
+    if partner is None or not partner.id:
+        return ""
+    said = (x for x in reversed(tools.memory.memory.context().window) if x.said is not None)
+    theirs = (each for each in said if each.to_id == partner.id)
+    return next((each.words for each in theirs if each.errand), "")
 
 
 def with_plans(
