@@ -83,7 +83,13 @@ def sha256_of(path: Path) -> str:
 
 
 def from_hub(model: CatalogueModel, part: Path) -> str:
-    """Fetch the missing rest of ``part`` from the hub; return the SHA-256 that it must have."""
+    """Fetch the missing rest of ``part`` from the hub; return the SHA-256 that it must have.
+
+    Raises:
+        ModelMissing: The hub has no such file, or requires a login.
+        ModelUnavailable: Network or disk failed; what was fetched stays.
+        ModelFailed: Neither the hub nor ``models.md`` has a checksum.
+    """
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the library is imported
     # Imported here because the import takes a second and only a fetch needs it.
     import httpx2  # noqa: PLC0415 - the library's HTTP client

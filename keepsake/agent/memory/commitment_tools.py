@@ -151,7 +151,11 @@ class CommitmentTools:
         act: int,
         appointments: Appointments | None,
     ) -> str:
-        """Answer an invitation: ``agree`` or ``decline``."""
+        """Answer an invitation: ``agree`` or ``decline``.
+
+        Raises:
+            KeepsakeError: There is no invitation of that person, or the plan cannot be written.
+        """
         if appointments is None or to is None:
             raise KeepsakeError("Nobody has asked you to meet")
         plan = appointments.settle(to, agrees=command.verb == KnownVerb.AGREE, act=act)

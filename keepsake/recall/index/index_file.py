@@ -66,7 +66,12 @@ class IndexFile:
 
     @contextmanager
     def connected(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
-        """Yield the database and translate its errors; ``write`` makes it one transaction."""
+        """Yield the database and translate its errors; ``write`` makes it one transaction.
+
+        Raises:
+            IndexUnavailable: The file is busy, or the disk is full; it may be intact.
+            IndexDamaged: The file cannot be used; :attr:`damage` says why.
+        """
         with self.lock:
             try:
                 if self._open is None:
