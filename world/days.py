@@ -42,7 +42,9 @@ every day should not hear it again."""
 PLAYED = "scenes_played"
 """The attribute of an agent with the first line of each scene that it played, and when."""
 OWN_STAY = timedelta(minutes=20)
-"""How long an agent stays in a place that it chose itself."""
+"""How long an agent stays in a place that it chose itself, if players are there."""
+IDLE_STAY = timedelta(minutes=5)
+"""How long it stays there without them after the last word or deed: what it came for is over."""
 NEWS_IMPORTANCE = 5
 """A deed is news from this importance on."""
 NEWS_AGE = timedelta(days=7)
@@ -124,9 +126,7 @@ def work_at(number: int, does: Sequence[str], moment: datetime) -> str:
 def _follow_schedule(agent: Any, now: Almanac) -> None:
     """Go to the place of this hour, or work there."""
     hour = entry_of(agent, now)
-    walks = (KnownVerb.GO, KnownVerb.WALK)
-    went = [m.time for m in _window(agent) if m.is_own and m.verb in walks]
-    if hour is None or (went and now.moment - went[-1] < OWN_STAY):
+    if hour is None or _stays(agent, now.moment):
         return
     goal = hour.get("in") or agent.home
     if name := hour.get("with"):
@@ -142,6 +142,19 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
             with happens(Speech(speaker=person_of(agent), words=words)):
                 show(agent, f'{agent.key} says, "{words}"', MessageType.SCENE)
         agent.mind.sleeper.walk(goal, lambda: None)
+
+
+def _stays(agent: Any, now: datetime) -> bool:
+    """Return whether an agent stays where its own walk has led it, whatever the hour."""
+    walks = (KnownVerb.GO, KnownVerb.WALK)
+    newest_first = _window(agent)[::-1]
+    went = next((each.time for each in newest_first if each.is_own and each.verb in walks), None)
+    if went is None or now - went >= OWN_STAY:
+        return False
+    if any(each.has_account for each in people_near(agent)):
+        return True
+    last = next(each.time for each in newest_first if each.is_own or each.heard is not None)
+    return now - last < IDLE_STAY
 
 
 def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:

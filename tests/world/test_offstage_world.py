@@ -15,7 +15,7 @@ from keepsake.books.persona import open_lines
 from keepsake.books.plan import PlanState
 from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia import Deed, happens, person_of
-from keepsake.happening import Person
+from keepsake.happening import ME, Person, Speech
 from keepsake.ports import FixedClock
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld
@@ -124,6 +124,26 @@ class TestDays(Offstage):
         self.pass_minutes(20)
         assert heard.count("Joss peels an onion.") == 1
         assert not self.fake.calls("/api/chat"), "nobody thinks about it"
+
+    def test_who_went_somewhere_goes_back_when_nobody_speaks_any_more(self):
+        self.day(self.joss, ("9-12", self.quay, "mends a net"))
+        self.joss.location = self.room1
+        self.joss.mind.memory.remember(Deed(actor=ME, verb="walk", shown="walk to the Inn"))
+        self.joss.mind.memory.remember(Speech(speaker=person_of(self.mira), words="Well, Joss?"))
+        self.mira.location = self.kitchen
+        self.pass_minutes(3)
+        assert self.joss.location == self.room1
+        self.pass_minutes(4)
+        assert self.joss.location == self.quay
+
+    def test_who_went_to_a_player_stays_while_the_player_does(self):
+        self.day(self.joss, ("9-12", self.quay, "mends a net"))
+        self.joss.location = self.char1.location = self.room1
+        self.joss.mind.memory.remember(Deed(actor=ME, verb="walk", shown="walk to the Inn"))
+        self.pass_minutes(15)
+        assert self.joss.location == self.room1
+        self.pass_minutes(7)
+        assert self.joss.location == self.quay
 
     def test_work_is_one_happening_for_the_worker_and_for_who_sees_it(self):
         self.mira.location = self.quay
