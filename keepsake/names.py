@@ -162,11 +162,13 @@ def _problem(name: str) -> str:
     """Return why ``name`` is refused, to follow "The name 'x'"; empty if it is not."""
     if not name:
         return "is empty"
-    if not SHORTEST <= len(name) <= LONGEST:
-        return f"has {len(name)} characters"
     if strange := next((c for c in name if not (_is_latin(c) or c in " '-")), None):
         kind = unicodedata.name(strange, f"U+{ord(strange):04X}").lower()
         return f"holds {shown(strange)} ({kind})"
+    if len(name) < SHORTEST:
+        return "has only one letter"
+    if len(name) > LONGEST:
+        return f"has {len(name)} characters"
     if not all(map(str.isalpha, name.translate(_JOINTS).split(" "))):
         return "has a space, hyphen or apostrophe at its edge or two in a row"
     parts = {part.casefold() for part in re.split("[ -]", name)}

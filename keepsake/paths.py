@@ -14,7 +14,6 @@ import ipaddress
 import os
 import re
 import secrets
-import shutil
 import stat
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -25,6 +24,7 @@ from pathlib import Path
 
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.proxies import PROXIES, THIS_MACHINE, Proxies, trusted_proxies
+from keepsake.shipped_config import update_copy
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 """The checkout: contains ``game``, ``typeclasses``, ``commands``, ``world``."""
@@ -175,7 +175,9 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
 
 
 def prepare(here: Places) -> None:
-    """Create the folders, and copy the shipped configuration where the vault lacks a file.
+    """Create the folders, and bring the vault's copy of the shipped configuration up to date.
+
+    Files that a person has changed stay as they are.
 
     Raises:
         KeepsakeError: A folder cannot be created or written to.
@@ -193,14 +195,7 @@ def prepare(here: Places) -> None:
             probe.unlink()
     cure = "Free some disk space, or set KEEPSAKE_VAULT to a folder that you can write to"
     with refusing(f"The configuration could not be copied to {here.config}", cure):
-        for shipped in sorted(SHIPPED_CONFIG.rglob("*")):
-            copy = here.config / shipped.relative_to(SHIPPED_CONFIG)
-            if shipped.is_dir():
-                copy.mkdir(exist_ok=True)
-            elif not copy.exists():  # never overwrite somebody's work
-                draft = copy.with_name(f".{copy.name}.draft")  # so that no partial file stays
-                shutil.copyfile(shipped, draft)
-                draft.replace(copy)
+        update_copy(SHIPPED_CONFIG, here.config)
 
 
 def _language(written: str) -> str:

@@ -50,7 +50,7 @@ _BELOW_WORLD = [*_PURE, *(f"keepsake.{part}" for part in _WITH_MODELS)]
 RULES = {
     # Which of our packages a module may import. The longest matching prefix of its name counts.
     **{part: _PURE for part in _PURE},
-    "keepsake.paths": ["keepsake.errors", "keepsake.proxies"],
+    "keepsake.paths": ["keepsake.errors", "keepsake.proxies", "keepsake.shipped_config"],
     "keepsake.proxies": ["keepsake.errors"],
     "keepsake.child": ["keepsake.errors", "keepsake.child", "keepsake.logs", "keepsake.paths"],
     "keepsake.models": [*_PURE, "keepsake.models", "keepsake.child", "keepsake.paths"],
@@ -102,7 +102,7 @@ RULES = {
 
 LAYERS = (
     *("happening", "errors", "language", "ports", "json_lines", "names", "logs", "bearer"),
-    *("proxies", "paths", "regular_files", "files", "markdown_config"),
+    *("proxies", "shipped_config", "paths", "regular_files", "files", "markdown_config"),
     # Types of events are emitted by all that is below; the log itself needs no archive.
     "events",
     *("archive", "books", "memory", "tracing"),

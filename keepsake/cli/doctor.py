@@ -40,12 +40,13 @@ from keepsake.models.embedders import load_embedder, unfit
 from keepsake.models.gateway import build
 from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.models.profiles import EMBEDDED, NO_MODEL
-from keepsake.paths import Places, exposed
+from keepsake.paths import SHIPPED_CONFIG, Places, exposed
 from keepsake.ports import Embedder
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import DATABASE, ChromaServer, broken_folder
 from keepsake.recall.stores import CHILD, NONE
+from keepsake.shipped_config import other_files
 from keepsake.tasks import task_prompts
 
 LOADERS: Mapping[str, Callable[[Path], object]] = {
@@ -192,7 +193,10 @@ def configuration(here: Places, report: Report) -> str:
             load(path)
         except ConfigError as error:
             report(f"{path}, line {error.line}: {error.reason}", error.cure or "Fix this line")
-    return f"{len(loaders)} files in {here.config} are valid"
+    valid = f"{len(loaders)} files in {here.config} are valid"
+    if others := other_files(SHIPPED_CONFIG, here.config):
+        return f"{valid}; not as this version ships them: {', '.join(others)}"
+    return valid
 
 
 def waiting(here: Places, report: Report) -> str:

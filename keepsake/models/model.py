@@ -108,7 +108,8 @@ class ServerModel(ABC):
         profile: The model to ask, and its settings.
         server: The texts about the server for error messages.
         kind: The kind of server, as far as it is known.
-        ready: Waits until the model's process answers; raises ModelUnavailable.
+        ready: Waits until the model's process answers; raises ModelUnavailable. None for a server
+            that is no process of the game.
         lost: Called when the server did not answer, before ``ready`` is called again.
 
     Attributes:
@@ -125,7 +126,7 @@ class ServerModel(ABC):
         server: ServerTexts,
         kind: str,
         *,
-        ready: Callable[[], None] = lambda: None,
+        ready: Callable[[], None] | None = None,
         lost: Callable[[], None] = lambda: None,
     ) -> None:
         self.profile = profile
@@ -170,7 +171,7 @@ class ServerModel(ABC):
             if not self.capabilities.known:
                 if self.down is not None:
                     raise self.down
-                self._ready()
+                self._wait_until_ready()
                 self.check()
 
     def check(self) -> None:
@@ -208,11 +209,16 @@ class ServerModel(ABC):
             ModelError: The last error; its message says what to do.
         """
         until = time.monotonic() + self._seconds_for(request)
-        with limited(CallLimits(until, is_cancelled=request.is_cancelled)):
+        with limited(CallLimits(until, is_cancelled=request.is_cancelled)) as limits:
             if self.down is not None:
                 raise self.down
-            self._ready()
-            again = retrying(until, seeded=request.seed is not None, before=self._revive)
+            self._wait_until_ready()
+
+            def revive(error: BaseException) -> None:
+                if self._revive(error):  # its new process has read nothing yet
+                    limits.until = max(limits.until, time.monotonic() + self.profile.time_limit)
+
+            again = retrying(until, seeded=request.seed is not None, before=revive)
             return again(self._attempt, request, until)
 
     def _seconds_for(self, request: GenerationRequest) -> float:
@@ -276,10 +282,21 @@ class ServerModel(ABC):
             f"Raise time_limit in {self.server.where}, or use a smaller model",
         )
 
-    def _revive(self, error: BaseException) -> None:
-        """Wait for the server's process if it did not answer: it may have ended."""
-        if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
-            self._lost()
+    def _revive(self, error: BaseException) -> bool:
+        """Wait for the server's process if it did not answer: it may have ended.
+
+        Returns:
+            Whether the server has a process that may have been started anew.
+        """
+        if not isinstance(error, ModelUnavailable) or isinstance(error, ModelBusy):
+            return False
+        self._lost()
+        self._wait_until_ready()
+        return self._ready is not None
+
+    def _wait_until_ready(self) -> None:
+        """Wait until the model's process answers, if it has one; may raise ModelUnavailable."""
+        if self._ready is not None:
             self._ready()
 
     def _call(

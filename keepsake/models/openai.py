@@ -51,7 +51,8 @@ class OpenAIModel(ServerModel):
         key: API key; empty for none.
         kind: The kind of server; ``other`` to find out.
         cure_absent: What to do when the server does not answer.
-        ready: Waits until the server's process answers; raises ModelUnavailable.
+        ready: Waits until the server's process answers; raises ModelUnavailable. None for a server
+            that is no process of the game.
         lost: Called when the server did not answer, before ``ready`` is called again.
     """
 
@@ -63,7 +64,7 @@ class OpenAIModel(ServerModel):
         key: str = "",
         kind: str = OTHER,
         cure_absent: str = "",
-        ready: Callable[[], None] = lambda: None,
+        ready: Callable[[], None] | None = None,
         lost: Callable[[], None] = lambda: None,
     ) -> None:
         where = profile.where

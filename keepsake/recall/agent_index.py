@@ -163,7 +163,9 @@ class AgentIndex:
                     self.on_rebuild("somebody asked for it")
                 self._read(pause)
             except (ArchiveChanged, IndexDamaged) as reason:
-                log.warning(f"{reason}; rebuilding the index", agent=self.name)
+                tell = log.info if self.words.is_outdated else log.warning  # no fault
+                what = reason.what if isinstance(reason, IndexDamaged) else reason
+                tell(f"{what}; rebuilding the index", agent=self.name)
                 self.words.delete()
                 self._reset()
                 self.on_rebuild(str(reason))

@@ -46,6 +46,10 @@ class IndexDamaged(IndexUnavailable):
     """The file of the words is broken or has another version; it must be rebuilt."""
 
 
+class OtherVersion(sqlite3.DatabaseError):
+    """The file of the words has the tables of another version of Keepsake."""
+
+
 class IndexFile:
     """The database of an index. Safe to use from several threads; opened at the first use.
 
@@ -55,11 +59,13 @@ class IndexFile:
 
     Attributes:
         damage: What a call found broken; empty if nothing was, and after :meth:`delete`.
+        is_outdated: Whether that is only that the file is of another version.
     """
 
     def __init__(self, path: Path | None, on_close: Callable[[], object]) -> None:
         self.path = path
         self.damage = ""
+        self.is_outdated = False
         self.lock = threading.RLock()
         self._on_close = on_close
         self._open: sqlite3.Connection | None = None
@@ -88,6 +94,9 @@ class IndexFile:
                 passing = isinstance(error, (sqlite3.OperationalError, OSError))
                 if passing and getattr(error, "sqlite_errorname", "") != "SQLITE_ERROR":
                     raise IndexUnavailable(what, cure) from error
+                self.is_outdated = isinstance(error, OtherVersion)
+                if self.is_outdated:
+                    what, cure = f"The index of words {self.path} is of another version", ""
                 self.damage = what
                 raise IndexDamaged(what, cure) from error
 
@@ -123,6 +132,7 @@ class IndexFile:
         with self.lock:
             self.close()
             self.damage = ""
+            self.is_outdated = False
             if self.path is not None:
                 for path in self.path.parent.glob(f"{self.path.stem}.*"):
                     path.unlink(missing_ok=True)  # another connection may be closing
@@ -146,7 +156,7 @@ def _opened(path: Path | None) -> sqlite3.Connection:
         database.create_function("adjoining", 2, _adjoining, deterministic=True)
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA):
-            raise sqlite3.DatabaseError(f"its schema is {version}, not {SCHEMA}")
+            raise OtherVersion(f"its schema is {version}, not {SCHEMA}")
         # The index can be rebuilt from the archive, so it may lose its last batch.
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")

@@ -285,6 +285,11 @@ class WordIndex:
         return self._file.path
 
     @property
+    def is_outdated(self) -> bool:
+        """Whether the damage is only that the file is of another version of Keepsake."""
+        return self._file.is_outdated
+
+    @property
     def damage(self) -> str:
         """What a call found broken; empty if nothing was, and after :meth:`delete`."""
         return self._file.damage

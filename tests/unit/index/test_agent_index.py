@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import shutil
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -427,3 +429,22 @@ def test_only_texts_of_one_passage_keep_the_signs_of_their_words(
         assert {*index.words.embeddings.signs_at([1])[1]} == {0b10101010}
     finally:
         index.close()
+
+
+def test_an_index_of_another_version_is_built_anew_and_is_no_fault(
+    agent: AgentFolder, reopen: Opener, logged: LogLines, tmp_path: Path
+):
+    agent.add_many(9)
+    agent.add("Ann says, “My brother sails on the Ostrey.”")
+    before = reopen()
+    sync(before)
+    before.close()
+    [path] = (tmp_path / "index").rglob("words.db")
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 1")
+    after = reopen()
+    after.refresh(lambda: None)
+    assert by_words(after, "Ostrey")[:1] == ["memory:10"]
+    [line] = [each for each in logged.lines if "rebuilding" in each]
+    assert "INFO" in line
+    assert "is of another version; rebuilding" in line

@@ -120,6 +120,24 @@ def test_a_server_that_says_the_same_progress_again_gets_no_more_time():
             call.result(ENDLESS)
 
 
+def test_a_process_that_was_started_anew_has_the_whole_limit(monkeypatch: pytest.MonkeyPatch):
+    limit = 3600.0
+    late = [0.0]
+    starts = list[float]()  # the process is waited for before each call
+
+    def answer(send: Send, closing: threading.Event) -> None:
+        late[0] = 0.9 * limit * len(starts)
+        if len(starts) > 1:  # the first call breaks off, as its process ends
+            closing.wait(3 * transport.CHECK_SECONDS)  # the client looks at its limit meanwhile
+            send(STREAM + event("I am Mira.", "stop") + END)
+
+    advanced(monkeypatch, late)
+    with OddServer(answer) as server:
+        profile = ModelProfile("agent", host=server.address, time_limit=limit)
+        model = OpenAIModel(profile, kind=LLAMA_CPP, ready=lambda: starts.append(late[0]))
+        assert asked_soon(lambda: model.generate(TALK)).result(ENDLESS).text == "I am Mira."
+
+
 def test_a_slow_ollama_which_says_nothing_before_its_answer_gets_twice_the_limit(
     monkeypatch: pytest.MonkeyPatch,
 ):
