@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import partial
 
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.acting.actor import Actor
-from keepsake.agent.acting.acts import Basis
-from keepsake.agent.acting.journey import Journey
+from keepsake.agent.acting.walks import Walks
 from keepsake.agent.attention.impulse import IDLE, Impulse, ImpulseKind
 from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.books import Books
@@ -22,25 +20,21 @@ from keepsake.agent.plans.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.night_tasks import NightFacts, NightWork
-from keepsake.agent.sleep.sleeper import ERRAND_PACE, Sleeper
+from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.surroundings.game_objects import CharacterObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of
 from keepsake.agent.surroundings.people import people_near
-from keepsake.agent.surroundings.routes import Goal, find_goal, place_names
+from keepsake.agent.surroundings.routes import place_names
 from keepsake.agent.thinker import Thinker
 from keepsake.agent.turns.aside import AsideAnswer, ask_aside
 from keepsake.agent.turns.plan_steps import is_about_to_answer
 from keepsake.agent.turns.prompts.prompting import preview
-from keepsake.agent.turns.setting_off import come_for, may_set_off, way_to
 from keepsake.agent.unprompted.pair_talk import TalkOfTwo
 from keepsake.archive.message_types import MessageType
-from keepsake.archive.privacy import NO_PRIVATE_WORDS
-from keepsake.archive.transcript import day_and_time
 from keepsake.books.persona import open_lines
-from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
-from keepsake.happening import KnownVerb, Person, PersonId, Result
+from keepsake.happening import Person, PersonId
 from keepsake.language.perception import names
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.prompt.sections import Rendered
@@ -84,8 +78,9 @@ class Mind:
         self._night_work = NightWork(memory, books, services)
         nights = Nights(ref.name, self._night_work.tasks, services, self._prepare_night)
         self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)
+        self.walks = Walks(self.thinker, self.sleeper, self.actor, tools)
         self.plans = Plans(
-            ref.name, books.plans, services, self.thinker.begin_plan, self._walk_seconds
+            ref.name, books.plans, services, self.thinker.begin_plan, self.walks.seconds_to
         )
         self.appointments = Appointments(
             books,
@@ -93,7 +88,7 @@ class Mind:
             services,
             place=self._place,
             is_here=self._is_here,
-            walk=self._walk_to_place,
+            walk=self.walks.go_to,
             speak=self._speak_by_rule,
         )
         tools.appointments = self.appointments
@@ -102,12 +97,12 @@ class Mind:
         self._services = services
         self._talk: TalkOfTwo | None = None
         tools.plans = self.plans
-        self.plans.set_off = self._set_off
+        self.plans.set_off = self.walks.set_off
         self.plans.meetings.is_known = lambda name: any(
             names(x.name, name) for x in tools.people_known
         )
         self.plans.steps.is_asked = self._is_asked
-        self.actor.walk = self._walk
+        self.actor.walk = self.walks.begin
 
     def begin(self) -> None:
         """Open the memory in a worker thread; then resume thoughts that players still wait for."""
@@ -181,47 +176,6 @@ class Mind:
                 " ".join(open_lines(profile)), str(agent.usual_day()), place_names(agent)
             )
 
-    def _walk_seconds(self, place: str) -> float:
-        """Return how long the way to a place takes; 0 if the agent is there or knows no way."""
-        agent = self.thinker.body()
-        found = find_goal(agent, place) if agent is not None else None
-        return len(found.ways) * ERRAND_PACE if found is not None else 0.0
-
-    def _walk(self, agent: Body, words: str, act: int) -> Journey | str:
-        """Start a walk that the agent chose; return it, or why there is none.
-
-        ``words``: The place or person. ``act``: The number of the memory of the act.
-        """
-        found = find_goal(agent, words)
-        if found is None:
-            return "you know no way there"
-        person = None
-        if found.person is not None:
-            person = Person(name_of(found.person, agent), identity_of(found.person))
-        if not found.ways:
-            place = place_of(agent)
-            where = f"{person.name} is here" if person is not None else f"you are at {place}"
-            what = Result(verb=KnownVerb.WALK, act=act, shown=f"You need not walk: {where}.")
-            self.memory.remember(what, place=place)
-            return Journey.already_there(person)
-        journey = Journey(person)
-        arrived = partial(self._arrived, found, act, journey)
-        self.sleeper.go_on_errand(found.room, arrived, found.person)
-        return journey
-
-    def _set_off(self, plan: Plan) -> bool:
-        """Walk to the place of a plan, if nobody need be told; return whether the agent does."""
-        agent = self.thinker.body()
-        if agent is None or self.sleeper.going_home or self._walk_seconds(plan.where) == 0.0:
-            return False
-        if not may_set_off(agent, plan, self.thinker):
-            return False
-        act = self.actor.do(agent, way_to(plan.where), basis=Basis(plan=plan.number))
-        if act.journey is None:
-            return False
-        act.journey.plan = plan.number
-        return True
-
     def _is_asked(self, who: PersonId) -> bool:
         """Return whether another agent here is about to answer this one."""
         agent = self.thinker.body()
@@ -238,62 +192,12 @@ class Mind:
         near = people_near(agent) if agent is not None else ()
         return any(identity_of(each) == person.id for each in near)
 
-    def _walk_to_place(self, place: str, arrived: Callable[[], None]) -> bool:
-        """Walk to a place by its name; return False if there is no way."""
-        agent = self.thinker.body()
-        found = find_goal(agent, place) if agent is not None else None
-        if found is None or self.sleeper.asleep:
-            return False
-        self.sleeper.go_on_errand(found.room, arrived, found.person)
-        return True
-
     def _speak_by_rule(self, words: str, person: Person) -> None:
         """Say a stock phrase to a person, whose words count as answered then."""
         agent = self.thinker.body()
         if agent is not None:
             self.actor.speak(agent, words, person, event=MessageType.COURTESY)
             self.thinker.answered(person.id)
-
-    def _arrived(self, goal: Goal, act: int, journey: Journey) -> None:
-        """Remember where a walk has ended, and go on with the answer that began it, or the plan.
-
-        ``act``: The number of the memory of the walk.
-        """
-        agent = self.thinker.body()
-        if agent is None or self.closed:
-            return
-        place = place_of(agent)
-        missed = ""
-        if not goal.is_reached_by(agent):
-            whom = journey.person
-            missed = f"did not reach {whom.name}" if whom is not None else "did not get there"
-        shown = f"You {missed}; you are at {place}." if missed else f"You arrive: {place}."
-        if missed and journey.person is not None:
-            shown = f"{shown}{self._last_met(journey.person)}"
-        what = Result(verb=KnownVerb.WALK, act=act, done=not missed, shown=shown)
-        self.memory.remember(what, place=place)
-        if journey.end(f"you {missed}" if missed else ""):
-            return
-        if journey.plan:
-            come_for(journey.plan, self.plans, journey.missed)
-        elif (plan := self.plans.steps.begun) is not None:
-            why = journey.missed or f"you are at {place}"
-            self.plans.steps.go_on(plan, why, at_pace=True)
-        self.thinker.schedule()
-
-    def _last_met(self, person: Person) -> str:
-        """Return where and when a person was last perceived, as a sentence; empty if unknown.
-
-        Meetings that only some may know of are left out, because others may read it.
-        """
-        window = self.memory.memory.context().window
-        public = self.memory.private.heard_by(window, NO_PRIVATE_WORDS)
-        met = (each for each in reversed(public) if each.source_id == person.id and each.place)
-        last = next(met, None)
-        if last is None:
-            return ""
-        when = f"{day_and_time(last.time)}, {last.time.astimezone():%H:%M}"
-        return f" You last met {person.name} at {last.place} ({when})."
 
     def _begin_talk(self, body: Body) -> bool:
         """Begin a talk with another agent who is here; return whether it was begun."""
@@ -395,6 +299,7 @@ class Mind:
         self.closed = True
         if self._talk is not None:
             self._talk.stop()
+        self.walks.close()
         self.plans.close()
         self.thinker.close()
         self.sleeper.close()
