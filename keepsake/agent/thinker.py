@@ -134,7 +134,8 @@ class Thinker:
         if partner and impulse.who == partner:
             return  # the next line of their talk answers it
         if impulse.kind in DIRECT and impulse.source and impulse.who not in self._attention.present:
-            impulse = replace(impulse, kind=ImpulseKind.HEARD)  # a shout from another room
+            # a shout from another room
+            impulse = replace(impulse, kind=ImpulseKind.HEARD, from_afar=True)
         is_urgent = self._attention.notice(impulse, self._seconds())
         if self._waiting.drop_older(impulse, self.turn):
             self.cancel_thought()

@@ -82,6 +82,7 @@ TITLES = {
     "came": "what it answers",
     "asks_all": "what it answers",
     "invitation": "what it answers",
+    "called_by": "why it thinks",
     "concern": "why it thinks",
     "occasion": "why it thinks",
     "trigger": "why it thinks",

@@ -27,7 +27,7 @@ _DRESSED = re.compile(
     r"|[(（](?P<round>[^()（）\n]+)[)）]"
     r"|[\[【](?P<square>[^\[\]【】\n]+)[\]】])"
 )
-_WITHIN = re.compile(rf"\s\*(?![\s*])([^*\n]+(?:\s[^*\n]+){{{LEAST_WORDS - 1},}})\*(?=\s)")
+_WITHIN = re.compile(rf"\s\*(?![\s*])([^*\n]+(?:\s[^*\n]+){{{LEAST_WORDS - 1},}})\*(?=\s|$)")
 _QUOTED = re.compile(
     r"\"(?P<straight>[^\"]+)\"|“(?P<curly>[^”]+)”|„(?P<low>[^“”]+)[“”]"
     r"|«\s*(?P<angled>[^»]+?)\s*»|「(?P<corner>[^」]+)」"

@@ -107,6 +107,7 @@ class Scene:
     asked: str = ""  # what the partner said, if nothing came after it
     earlier: str = ""  # in the same case, the line of what the partner did, if it was no speech
     asks_all: str = ""  # who has asked everybody here, if nobody is answered
+    called_by: str = ""  # who calls the character by its name from another room
     concern: str = ""  # what of the character's own the words of others bear on
     occasion: str = ""  # what the character may begin something from, if nobody turned to it
     trigger: str = ""  # why the character thinks: ``addressed``, ``arrival``, ``idle`` …

@@ -46,6 +46,20 @@ class TestWaiting(AgentsWorld):
         assert prompt.endswith("[Tom waits for your answer.]")
         assert any("On the quay, then." in line for line in heard)
 
+    def test_who_calls_the_agent_from_another_room_is_said_to_do_so(self):
+        quay = self.add_room("The Quay")
+        self.add_exits(self.room1, "south", "north", quay)
+        self.char1.move_to(quay, quiet=True)
+        self.pass_time(10)
+        self.replies = ["> walk to Tom\nYou called?", "> wait"]
+        before = len(self.prompts())
+        self.char1.execute_cmd("shout Mira! Come and look at this eel!")
+        self.pass_time(20)
+        (prompt, *_) = self.prompts()[before:]
+        assert "[Tom calls you from another place" in prompt
+        assert ASIDE not in prompt
+        assert self.mira.location == quay
+
     def test_an_open_question_while_a_whisper_is_about_to_be_asked_is_answered_openly(self):
         heard = self.capture(self.char2)
         self.char2.location = self.room1

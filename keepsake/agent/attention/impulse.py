@@ -59,6 +59,7 @@ class Impulse:
     others: tuple[Person, ...] = ()  # who else has come, and is greeted with the source
     to_all: bool = False  # whether it asks everybody here, so that another agent may answer it too
     tried: frozenset[PersonId] = frozenset()  # the agents that could not answer such a question
+    from_afar: bool = False  # whether words from another room call the agent by its name
     called: PersonId = ""  # who is called in such a question, and may answer it first
     who: str = field(init=False)
     priority: Urgency = field(init=False)

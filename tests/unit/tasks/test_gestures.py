@@ -9,6 +9,10 @@ from keepsake.tasks.answer_reader import AnswerReader
 
 DRESSED = [
     ("*slams the tankard* What now?", "*slams the tankard* | What now?"),
+    (
+        "I can do it too, listen: *bleats like a goat*",
+        "I can do it too, listen: | *bleats like a goat*",
+    ),
     ("(slams the tankard) What now?", "*slams the tankard* | What now?"),
     ("[slams the tankard] What now?", "*slams the tankard* | What now?"),
     ("_slams the tankard_ What now?", "*slams the tankard* | What now?"),

@@ -60,6 +60,7 @@ def setting_of(
         came=tuple(each.name for each in impulse.others),
         trigger=impulse.kind,
         asks_all=impulse.source if impulse.to_all and context.partner is None else "",
+        called_by=impulse.source if impulse.from_afar else "",
         concern=impulse.why if impulse.kind is ImpulseKind.HEARD else "",
         occasion=impulse.why if impulse.kind is ImpulseKind.IDLE else "",
     )
