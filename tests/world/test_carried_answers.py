@@ -146,6 +146,15 @@ class TestWhatStaysWithTheMessenger(CarriedAnswers):
         assert identity_of(self.char1) in (self.of_window(self.bram, "dry").confidants or ())
         assert "Tom asks if it is dry." in self.alone_with_tom()
 
+    def test_who_is_named_is_shown_what_was_planned_from_it(self):
+        self.sent(
+            "I shall come.\n> plan tomorrow 12:00: bring Tom the seal",
+            words="Tom asks you to bring him the seal tomorrow.",
+        )
+        (plan,) = self.bram.mind.books.plans.current
+        assert plan.private == {identity_of(self.mira), identity_of(self.char1)}
+        assert f"{plan.number}. 2026-11-28 12:00: bring Tom the seal" in self.alone_with_tom()
+
     def alone_with_tom(self) -> str:
         """Return Bram's prompt when Tom, whom he is alone with, whispers to him."""
         self.ada.move_to(self.add_room("The Cellar"), quiet=True)
