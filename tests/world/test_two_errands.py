@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keepsake.books.plan import PlanState
 from tests.world.plans_world import PlansWorld
 
 
@@ -21,3 +22,20 @@ class TestTwoErrands(PlansWorld):
         due = [each for each in self.prompts() if "It is time for what you mean to do: " in each]
         assert [each.partition("mean to do: ")[2][:2] for each in due] == ["2.", "1."]
         assert [each.number for each in self.plans.current] == [2]
+
+    def test_a_step_of_a_plan_that_has_ended_holds_up_no_other(self):
+        deeds = "".join(
+            f"\n> plan tomorrow {hour}:00: count the cups again" for hour in (12, 13, 14)
+        )
+        self.ask("Do it.", f"I will.{deeds}")
+        plans = self.mind.plans
+        self.replies = ["> wait for Ada", "> wait"]
+        for number in (1, 2, 3):
+            plans.begin(number)
+            plan = plans.named(number)
+            assert plan is not None
+            plans.steps.go_on(plan, "it goes on")
+        self.plans.set_state(self.plans.current[0], PlanState.DONE, "")
+        self.pass_minutes(1)
+        due = [each for each in self.prompts() if "It is time for what you mean to do: " in each]
+        assert [each.partition("mean to do: ")[2][:2] for each in due] == ["3.", "2."]

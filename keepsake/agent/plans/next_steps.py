@@ -217,11 +217,15 @@ class NextSteps:
         plan = self._book.current_of(number)
         if plan is not None and plan.state is PlanState.DOING:
             self._wake(Due(plan, why, person, silence))
+        else:
+            self.go_on_with_others()
 
     def _come_again(self, number: int, why: str) -> None:
         plan = self._book.current_of(number)
         if plan is not None:
             self._wake(Due(plan, why))
+        else:
+            self.go_on_with_others()
 
     def go_on_with_others(self) -> None:
         """Let a step of another plan come that was put aside: the last one waits, or has ended."""
