@@ -31,6 +31,8 @@ from keepsake.tracing.texts import memories_at
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
 from keepsake.tracing.typed.gathering import gathered
 from keepsake.tracing.typed.meant import NOBODY, Meant, People
+from keepsake.tracing.typed.reading import LineReader
+from keepsake.tracing.typed.signals import judged
 from keepsake.tracing.typed.strands import likely, strands
 from keepsake.tracing.wording import Wording
 
@@ -115,7 +117,9 @@ def follow_words(
     wording: Wording,
     happening: str = "",
     people: People = NOBODY,
+    *,
     choice: LineChoice = AS_FOUND,
+    reader: LineReader | None = None,
 ) -> Fact:
     """Return where went what some words mean; blocks.
 
@@ -125,6 +129,8 @@ def follow_words(
         happening: A happening that is the fact, however it was worded.
         people: Whom the words may name.
         choice: Which lines mean the words, as somebody says who read them.
+        reader: Finds lines that say it in other words, and tells which of all lines mean it; None
+            to go by the words alone.
 
     Raises:
         OSError, KeepsakeError: An archive cannot be read.
@@ -133,8 +139,11 @@ def follow_words(
     most = min(MOST_TELLINGS, shared)
     texts = (each.text for of in archives.values() for each in of.texts.of(of.folder))
     meant = Meant(wording, people, texts)
-    gathered_of, complete = gathered(archives, meant, people, happening, most)
-    about = choice.of(strands(gathered_of, {word for way in wording.ways for word in way}))
+    near = [line for way in wording.typed for line in reader.near(way)] if reader else None
+    gathered_of, complete = gathered(archives, meant, people, happening, most, near=near)
+    chances = judged(archives, gathered_of, meant, people, reader) if reader else {}
+    typed = {word for way in wording.ways for word in way}
+    about = choice.of(strands(gathered_of, typed, chances))
     found = likely(gathered_of, about)
     witnesses = {}
     for key, each in archives.items():

@@ -63,7 +63,7 @@ def telling_in(
         place=memory.place,
         speaker="" if own else memory.source,
         agent=agent if own else "",
-        to=tuple(_addressed(memory, names[agent])),
+        to=tuple(addressed(memory, names[agent])),
         manner=memory.manner,
         text=text_of(memory),
         private=memory.confidants is not None,
@@ -71,7 +71,7 @@ def telling_in(
     )
 
 
-def _addressed(memory: Memory, name: str) -> Iterator[str]:
+def addressed(memory: Memory, name: str) -> Iterator[str]:
     """Yield the names of those to whom something was said; ``name``: who remembers it."""
     for each in addressees_of(memory.what):
         shown = name if is_me(each) else each.name

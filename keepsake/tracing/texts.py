@@ -165,6 +165,17 @@ class SegmentTexts:
         """
         yield from (self._of_people[at] for at in _places_of(person, self._people))
 
+    def people_between(self, first: int, end: int) -> Sequence[tuple[int, int]]:
+        """Return who speaks, acts or is addressed in the memories of some places, and the place.
+
+        Args:
+            first: The first place.
+            end: The place after the last one.
+        """
+        begin = bisect_left(self._of_people, first)
+        until = bisect_left(self._of_people, end)
+        return [*zip(self._people[begin:until], self._of_people[begin:until], strict=True)]
+
     def happenings_from(self, number: int) -> Sequence[int]:
         """Return what stands for the happenings of the memories from a number on."""
         return self.happenings[bisect_left(self.numbers, number) :]

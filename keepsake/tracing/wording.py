@@ -30,10 +30,12 @@ class Wording:
     Attributes:
         ways: The words of each way.
         whole: Those of them that were typed without an ending.
+        typed: Each way as it was typed.
     """
 
     ways: tuple[tuple[str, ...], ...]
     whole: frozenset[str] = frozenset()
+    typed: tuple[str, ...] = ()
     # What was asked before: each memory is asked about several times.
     _said: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
@@ -44,15 +46,16 @@ class Wording:
         Raises:
             KeepsakeError: There is no word, or there are too many.
         """
-        found = (tuple(dict.fromkeys(map(stem, _telling(way)))) for way in typed.split("|"))
-        ways = tuple(dict.fromkeys(filter(None, found)))
+        found = {tuple(dict.fromkeys(map(stem, _telling(way)))): way for way in typed.split("|")}
+        found.pop((), None)
+        ways = tuple(found)
         if not ways:
             raise KeepsakeError(f"There is no word in {typed[:40]!r}", "Give letters or digits")
         if len(ways) > MOST_WAYS or max(map(len, ways)) > MOST_WORDS:
             most = f"Give at most {MOST_WAYS} ways of at most {MOST_WORDS} words"
             raise KeepsakeError("These are too many words to follow", most)
         whole = {word for word in words(typed) if stem(word) == word}
-        return cls(ways, frozenset(whole))
+        return cls(ways, frozenset(whole), tuple(each.strip() for each in found.values()))
 
     def is_said_in(self, text: str) -> bool:
         """Return whether a text says it in one of its ways."""

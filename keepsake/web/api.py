@@ -34,6 +34,7 @@ from keepsake.web.fact_shapes import FactView, MapView, PastView
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import warm
 from keepsake.web.pasts.fact import fact as fact_of
+from keepsake.web.pasts.near import line_reader
 from keepsake.web.pasts.reading import has_reader
 from keepsake.web.pasts.reading import router as reading_router
 from keepsake.web.pasts.strands import choice_of
@@ -239,6 +240,7 @@ def fact(request: HttpRequest, asked: Query[FactQuery]) -> FactView:
         world.known_agents(),
         events=services.places.events,
         embedder=services.embedder,
+        reader=line_reader(services.embedder, world.searched()) if asked.q else None,
         choice=choice_of(asked.also, asked.without),
     )
     return found.model_copy(update={"reader": bool(found.strands) and has_reader(services)})

@@ -271,6 +271,23 @@ class KnowerView(Shape):
     one of each."""
 
 
+class OutsiderView(Shape):
+    """Somebody who knows a fact and is no agent, such as a player: as agents' memories tell."""
+
+    key: str
+    """Their identity."""
+    name: str
+    way: Way
+    """How they came to know it first."""
+    source: str
+    """Who told it; empty if they said it themselves."""
+    time: datetime
+    happening: str
+    """The telling."""
+    private: bool
+    """Whether they told it, or were told it, in private."""
+
+
 class EchoView(Shape):
     """An agent whose summary says a fact though no memory of its has it, or has these words."""
 
@@ -322,6 +339,11 @@ class StrandView(Shape):
     """Whether it is about all of the words. What has only a part of them is not followed."""
     refused: bool
     """Whether it was asked to leave it out. Then it is not followed, and not ``likely``."""
+    perhaps: bool
+    """Whether it perhaps tells what was typed, as far as its lines were judged: it is not
+    ``likely``."""
+    judged: bool
+    """Whether its lines were judged by words and meaning. Else the words alone decide."""
     written: bool
     """Whether one of its lines has the words side by side, as they were typed. Else they may be
     meant in another sense, or a name is only that of who speaks."""
@@ -346,6 +368,9 @@ class FactView(Shape):
     tellings: tuple[TellingView, ...]
     """At most 300, the newest."""
     knowers: tuple[KnowerView, ...]
+    """The agents that know it."""
+    outsiders: tuple[OutsiderView, ...]
+    """Who else knows it, by when they came to know it."""
     noted: tuple[NotedView, ...]
     """Where the books of agents have it: they know it from there, whatever their summaries say. The
     agents need not have heard it."""

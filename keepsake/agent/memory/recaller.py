@@ -19,6 +19,7 @@ from keepsake.logs import Subsystem, get_logger
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Hit
 from keepsake.recall.finding import Finder, SearchResult, Wanted
+from keepsake.recall.stores import Vectors
 
 log = get_logger(Subsystem.RECALL)
 
@@ -178,6 +179,11 @@ class Recaller:
         if self._finder is None:
             return None
         return self._finder.find_memories(text, limit, BUILDER_SECONDS)
+
+    @property
+    def vectors(self) -> Vectors | None:
+        """What finds memories by their vectors alone; None if there is no index."""
+        return self._index.vectors if self._index is not None else None
 
     def _log(
         self,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from keepsake.tracing.typed.gathering import Line
 from keepsake.tracing.typed.strands import Strand
-
-type Line = tuple[str, int]
-"""The key of an agent, and the number of its memory."""
 
 
 @dataclass(frozen=True, slots=True)

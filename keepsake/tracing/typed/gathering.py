@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from keepsake.archive.records import Memory
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.tool_verbs import TOOL_VERBS
 from keepsake.happening import PersonId, Speech
 from keepsake.tracing.past import Archived
-from keepsake.tracing.texts import SegmentTexts, key_of, lines_with
+from keepsake.tracing.texts import NO_HAPPENING, SegmentTexts, key_of, lines_with
 from keepsake.tracing.typed.meant import (
     Match,
     Meant,
@@ -20,6 +21,12 @@ from keepsake.tracing.typed.meant import (
     speaker_in,
 )
 
+type Line = tuple[str, int]
+"""The key of an agent, and the number of its memory."""
+
+MOST_NEAR = 20
+"""The most happenings that are looked at because they are near in meaning: the weights of
+:mod:`keepsake.tracing.typed.judging` were learned from as many."""
 _BACK = 8
 """The memories before a line among which the talk is looked for that it goes on with."""
 
@@ -39,7 +46,13 @@ class Found:
 
 
 def gathered(
-    archives: Mapping[str, Archived], meant: Meant, people: People, happening: str, most: int
+    archives: Mapping[str, Archived],
+    meant: Meant,
+    people: People,
+    happening: str,
+    most: int,
+    *,
+    near: Sequence[Line] | None = None,
 ) -> tuple[Mapping[str, Sequence[Found]], bool]:
     """Return what agents remember of what was typed, by key, oldest first; blocks.
 
@@ -48,6 +61,8 @@ def gathered(
     Args:
         happening: The happening that is the fact itself; empty if it is none.
         most: The most memories of each agent, the newest.
+        near: Memories that are near it in meaning; None if nobody judges whether what has a few of
+            the words means them.
 
     Returns:
         Their memories, and whether these are all.
@@ -57,7 +72,8 @@ def gathered(
     for key, archived in archives.items():
         segments = archived.texts.of(archived.folder)
         newest = memories_of(segments, meant, happening, people.agents.get(key, ""))
-        some = [*islice(newest, most + 1)]
+        found_by = newest if near is not None else filter(_is_by_words, newest)
+        some = [*islice(found_by, most + 1)]
         complete = complete and len(some) <= most
         found[key] = {each.memory.number: each for each in some[:most]}
     by_talk = {
@@ -71,9 +87,36 @@ def gathered(
             places = (at for each in by_talk for at in segment.places_of(key_of(each)))
             for memory in segment.memories(sorted(places)):
                 known = found[key].get(memory.number)
-                if known is None or known.match is Match.PART:
+                if known is None or known.match not in (Match.WHOLE, Match.TALK):
                     found[key][memory.number] = Found(memory, Match.TALK)
+    _add_near(found, archives, near or ())
     return {key: [of[number] for number in sorted(of)] for key, of in found.items()}, complete
+
+
+def _is_by_words(found: Found) -> bool:
+    """Whether it is by the words alone that a memory is about what was typed."""
+    return found.match is not Match.SOME
+
+
+def _add_near(
+    found: Mapping[str, dict[int, Found]], archives: Mapping[str, Archived], near: Sequence[Line]
+) -> None:
+    """Add what is near in meaning, of all who remember it. ``near``: The best first."""
+    segments = {key: each.texts.of(each.folder) for key, each in archives.items() if near}
+    happened = dict[int, None]()
+    for key, number in near:
+        for segment in segments.get(key, ()):
+            place = segment.place_of(number)
+            if place is not None and segment.happenings[place] != NO_HAPPENING:
+                happened[segment.happenings[place]] = None
+        if len(happened) == MOST_NEAR:
+            break
+    for key, of in segments.items():
+        for segment in of:
+            places = sorted(at for each in happened for at in segment.places_of(each))
+            new = (at for at in places if segment.numbers[at] not in found[key])
+            for memory in segment.memories(new):
+                found[key][memory.number] = Found(memory, Match.NEAR)
 
 
 def memories_of(
@@ -156,7 +199,7 @@ class _Reader:
         partners = partners_in(memory, self._own)
         whom = all(not partners.isdisjoint(each.ids) for each in way.people)
         part = whom and way.words[0] not in lacking
-        return Found(memory, Match.PART) if part else None
+        return Found(memory, Match.PART if part else Match.SOME)
 
     def _answers(
         self,
@@ -218,3 +261,15 @@ class _Reader:
         if not self._lines:
             self._lines = self._segment.text.split("\n")
         return self._lines[place]
+
+
+def tells(memory: Memory) -> bool:
+    """Return whether somebody else may have perceived it: a memory's own tool tells nobody."""
+    if memory.is_own:
+        return isinstance(memory.what, Speech)
+    return memory.kind is not MemoryKind.RESULT or memory.verb not in TOOL_VERBS
+
+
+def id_of(key: str, memory: Memory) -> str:
+    """Return the id of the happening that a memory is of; of an old one its own."""
+    return memory.happening or f"{key} {memory.number}"

@@ -6,9 +6,10 @@ asked about. So a name is also there if its bearer speaks, and a word if the tal
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import accumulate, takewhile
 
@@ -30,6 +31,10 @@ class Match(StrEnum):
     """It and what it answers have them all."""
     PART = "part"
     """It has the rarest of them, or is said to who is named."""
+    SOME = "some"
+    """It has one that few lines have."""
+    NEAR = "near"
+    """It is near them in meaning, and need have none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,15 @@ class MeantWay:
         people: Whom it names besides.
         seeds: Those of the words that are in few lines; none if all are everyday words. Of those a
             line must have all words.
+        typed: The way as it was typed.
+        weights: What each of the words tells, by how rare it is; together 1.
     """
 
     words: tuple[str, ...]
     people: tuple[Named, ...]
     seeds: tuple[str, ...]
+    typed: str = ""
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,10 +104,20 @@ class Meant:
             for name in names:
                 bearers[tuple(map(stem, words(name)))].add(identity)
         counts = Counter[str]()
+        lines = 0
         several = {word for way in wording.ways if len(way) > 1 for word in way}
         for text in texts:
+            lines += text.count("\n") + 1
             counts.update({word: text.count(word) for word in several})
-        self.ways = tuple(_read(way, bearers, counts) for way in wording.ways)
+        typed = wording.typed or tuple(map(" ".join, wording.ways))
+        self.ways = tuple(
+            replace(
+                (read := _read(way, bearers, counts)),
+                typed=as_typed,
+                weights=_weights(read.words, counts, lines),
+            )
+            for way, as_typed in zip(wording.ways, typed, strict=True)
+        )
 
     def has(self, word: str, line: str) -> bool:
         """Return whether a line has a word. ``line``: In small letters."""
@@ -107,6 +126,14 @@ class Meant:
     def names(self, somebody: Named, line: str) -> bool:
         """Return whether a line has all words of a name. ``line``: In small letters."""
         return all(self.has(word, line) for word in somebody.name)
+
+
+def _weights(words: Sequence[str], counts: Mapping[str, int], lines: int) -> Mapping[str, float]:
+    """Return what each word tells: the logarithm of in how few of all lines it is."""
+    least = 0.5
+    rare = {each: math.log((lines + 1) / (counts.get(each, 0) + least)) for each in words}
+    whole = math.fsum(max(each, 0.0) for each in rare.values())
+    return {each: max(of, 0.0) / whole if whole else 1 / len(words) for each, of in rare.items()}
 
 
 def _read(

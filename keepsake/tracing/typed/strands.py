@@ -11,17 +11,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from keepsake.archive.records import Memory, MemoryKind
-from keepsake.archive.tool_verbs import TOOL_VERBS
-from keepsake.happening import Speech
+from keepsake.archive.records import Memory
 from keepsake.language.perception import telling
 from keepsake.tracing.content import told_in
-from keepsake.tracing.typed.gathering import Found
+from keepsake.tracing.typed.gathering import Found, id_of, tells
+from keepsake.tracing.typed.judging import LIKELY, PERHAPS
 from keepsake.tracing.typed.meant import Match
 
 _ALSO = 2
 """The telling words that two lines that say the same have in common besides those that were typed:
 a single one is in lines about other things."""
+
+_OTHER = (Match.SOME, Match.NEAR)
+"""How lines are found that need not be about what was typed: only if they probably are."""
 
 MOST_COMPARED = 500
 """The most lines that are compared with each other: of more, the words are everyday words."""
@@ -33,46 +35,75 @@ class Strand:
 
     Attributes:
         memories: By key of an agent: its memories of them, in order.
-        likely: Whether one of them has all words, with the talk that it goes on with.
+        likely: Whether they tell what was typed, as far as is known: by :attr:`chance`, or else
+            because one of them has all words, with the talk that it goes on with.
         lead: The key of an agent and the memory that tells most directly what it is about.
         refused: Whether somebody who read it said that it is about something else.
+        chance: How probable it is that the surest of them tells it; None if that is not known.
     """
 
     memories: Mapping[str, Sequence[Memory]]
     likely: bool
     lead: tuple[str, Memory]
     refused: bool = False
+    chance: float | None = None
 
     @property
     def size(self) -> int:
         """How many happenings it has."""
-        return len({_id_of(key, each) for key, of in self.memories.items() for each in of})
+        return len({id_of(key, each) for key, of in self.memories.items() for each in of})
 
 
-def strands(found: Mapping[str, Sequence[Found]], typed: Collection[str]) -> list[Strand]:
+def strands(
+    found: Mapping[str, Sequence[Found]],
+    typed: Collection[str],
+    chances: Mapping[str, float] = {},
+) -> list[Strand]:
     """Return the lines that were found as strands, the likeliest first.
+
+    Lines that probably tell what was typed are in no strand with others.
 
     Args:
         found: By key of an agent: its memories about what was typed.
         typed: The words that were typed, as compared.
+        chances: How probable it is that a line tells it, by its happening, as far as is known.
     """
+    lines = _told_lines(found, chances)
+    if len(lines) > MOST_COMPARED:
+        return [*_everyday(lines)]
+    sure = {id for id in lines if chances.get(id, 0.0) >= LIKELY}
+    joined = _Joined(lines)
+    for one, other in (*_linked(found), *_alike(lines, typed)):
+        if (one in sure) == (other in sure) and (one in chances) == (other in chances):
+            joined.join(one, other)
+    made = [
+        _strand([lines[each] for each in ids], [chances[each] for each in ids if each in chances])
+        for ids in joined.sets()
+    ]
+    return sorted(made, key=_order)
+
+
+def _told_lines(
+    found: Mapping[str, Sequence[Found]], chances: Mapping[str, float]
+) -> Mapping[str, Sequence[tuple[str, Found]]]:
+    """Return what was told to anybody, by happening, without what is near only by chance."""
     lines: dict[str, list[tuple[str, Found]]] = defaultdict(list)
     for key, of in found.items():
         for each in of:
-            if _tells(each.memory):
-                lines[_id_of(key, each.memory)].append((key, each))
-    if len(lines) > MOST_COMPARED:
-        return [*_everyday(lines)]
-    joined = _Joined(lines)
+            id = id_of(key, each.memory)
+            by_chance = each.match in _OTHER and chances.get(id, 0.0) < PERHAPS
+            if tells(each.memory) and not by_chance:
+                lines[id].append((key, each))
+    return lines
+
+
+def _linked(found: Mapping[str, Sequence[Found]]) -> Iterator[tuple[str, str]]:
+    """Yield the happenings of which one rests on the other, or goes on with its talk."""
     for key, of in found.items():
         by_number = {each.memory.number: each.memory for each in of}
         for each in of:
             for number in {*each.memory.rests_on, *each.answers} & by_number.keys():
-                joined.join(_id_of(key, each.memory), _id_of(key, by_number[number]))
-    for one, other in _alike(lines, typed):
-        joined.join(one, other)
-    made = [_strand([lines[each] for each in ids]) for ids in joined.sets()]
-    return sorted(made, key=_order)
+                yield id_of(key, each.memory), id_of(key, by_number[number])
 
 
 def _everyday(lines: Mapping[str, Sequence[tuple[str, Found]]]) -> Iterator[Strand]:
@@ -80,7 +111,7 @@ def _everyday(lines: Mapping[str, Sequence[tuple[str, Found]]]) -> Iterator[Stra
     part = {id for id, of in lines.items() if all(each.match is Match.PART for _, each in of)}
     for ids in (lines.keys() - part, part):
         if ids:
-            yield _strand([lines[each] for each in ids])
+            yield _strand([lines[each] for each in ids], ())
 
 
 def _alike(
@@ -109,7 +140,7 @@ def likely(
             each.memory
             for each in of
             if each.memory.number in meant[key]
-            or (each.match is Match.WHOLE and not _tells(each.memory))
+            or (each.match is Match.WHOLE and not tells(each.memory))
         ]
         for key, of in found.items()
     }
@@ -140,7 +171,8 @@ class _Joined:
         yield from together.values()
 
 
-def _strand(lines: Sequence[Sequence[tuple[str, Found]]]) -> Strand:
+def _strand(lines: Sequence[Sequence[tuple[str, Found]]], chances: Sequence[float]) -> Strand:
+    """Return lines that belong together. ``chances``: Those that are known of them."""
     memories: dict[str, list[Memory]] = defaultdict(list)
     for key, found in (each for line in lines for each in line):
         memories[key].append(found.memory)
@@ -148,16 +180,19 @@ def _strand(lines: Sequence[Sequence[tuple[str, Found]]]) -> Strand:
         min(line, key=lambda each: (_level(each[1]), not each[1].memory.is_own)) for line in lines
     ]
     key, lead = min(best, key=lambda each: (_level(each[1]), *_said_plainly(each[1].memory)))
+    chance = max(chances, default=None)
+    by_words = lead.match in (Match.WHOLE, Match.TALK)
     return Strand(
         memories={each: sorted(of, key=lambda m: m.number) for each, of in memories.items()},
-        likely=lead.match is not Match.PART,
+        likely=by_words if chance is None else chance >= LIKELY,
         lead=(key, lead.memory),
+        chance=chance,
     )
 
 
 def _order(strand: Strand) -> tuple[object, ...]:
     _, lead = strand.lead
-    return (not strand.likely, *_said_plainly(lead))
+    return (not strand.likely, -(strand.chance or 0.0), *_said_plainly(lead))
 
 
 def _said_plainly(memory: Memory) -> tuple[bool, bool, object]:
@@ -176,14 +211,3 @@ def _level(found: Found) -> int:
 
 def _words_of(memory: Memory) -> str:
     return memory.words or memory.text
-
-
-def _tells(memory: Memory) -> bool:
-    """Whether somebody else may have perceived it: a tool of the memory tells nobody anything."""
-    if memory.is_own:
-        return isinstance(memory.what, Speech)
-    return memory.kind is not MemoryKind.RESULT or memory.verb not in TOOL_VERBS
-
-
-def _id_of(key: str, memory: Memory) -> str:
-    return memory.happening or f"{key} {memory.number}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,9 +14,11 @@ from keepsake.errors import KeepsakeError
 from keepsake.ports import Embedder
 from keepsake.tracing import following
 from keepsake.tracing.facts import Knower, Telling
+from keepsake.tracing.outsiders import outsiders
 from keepsake.tracing.past import Archived
 from keepsake.tracing.paths import Step
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
+from keepsake.tracing.typed.reading import LineReader
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.fact_shapes import (
@@ -23,6 +26,7 @@ from keepsake.web.fact_shapes import (
     FactView,
     HearingView,
     KnowerView,
+    OutsiderView,
     SpellView,
     StepView,
     TellingView,
@@ -54,6 +58,7 @@ def fact(
     *,
     events: Path | None = None,
     embedder: Embedder | None = None,
+    reader: LineReader | None = None,
     choice: LineChoice = AS_FOUND,
 ) -> FactView:
     """Return where a fact went.
@@ -62,6 +67,8 @@ def fact(
         agents: Those whose books may have it, too.
         events: The folder of the event log, if there is one: it has the prompts.
         embedder: Puts what was said of typed words in order by meaning; None if it cannot.
+        reader: Finds what says typed words in others, and tells which lines mean them; None to go
+            by the words alone.
         words: The ways of saying it; empty to follow the memory itself, in whatever words.
         number: The agent whose memory ``n`` it is; None if there are only words.
         choice: Which lines mean the words, as somebody says who read them.
@@ -71,6 +78,7 @@ def fact(
         NotFound: There is no such agent or memory.
     """
     archives = archives_of(folders)
+    people = people_of(agents)
     begin = _memory(archives, number, n) if number is not None else None
     if begin is None and not words.strip():
         raise BadRequest("There is nothing to follow", "Give words, or an agent and a memory")
@@ -83,7 +91,12 @@ def fact(
         except KeepsakeError as error:
             raise BadRequest(error.what, error.cure) from error
         found = following.follow_words(
-            archives, wording, begin.happening if begin else "", people_of(agents), choice
+            archives,
+            wording,
+            begin.happening if begin else "",
+            people,
+            choice=choice,
+            reader=reader,
         )
     if events is not None:
         found = with_quotations(found, events, partial(_remembered, archives))
@@ -98,6 +111,9 @@ def fact(
         complete=found.complete and len(found.tellings) <= MOST_SHOWN,
         tellings=tuple(map(_telling, found.tellings[-MOST_SHOWN:])),
         knowers=tuple(_knower(each, names, speakers, archives, acts) for each in found.knowers),
+        outsiders=tuple(
+            OutsiderView(**asdict(each)) for each in outsiders(archives, found.tellings, people)
+        ),
         noted=tuple(noted(agents, found, wording, begin)),
         echoes=tuple(
             EchoView(

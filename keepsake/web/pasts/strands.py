@@ -18,7 +18,9 @@ from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Embedder
 from keepsake.tracing.facts import Telling, Way
 from keepsake.tracing.tellings import telling_in, text_of
-from keepsake.tracing.typed.choice import Line, LineChoice
+from keepsake.tracing.typed.choice import LineChoice
+from keepsake.tracing.typed.gathering import Line
+from keepsake.tracing.typed.judging import PERHAPS
 from keepsake.tracing.typed.meant import People
 from keepsake.tracing.typed.strands import Strand, asks
 from keepsake.tracing.wording import Wording
@@ -88,10 +90,12 @@ def strand_views(
         names: The agents' names, by key.
         embedder: None if meanings cannot be compared.
     """
-    near = _nearness(strands, words, embedder)
+    judged = any(each.chance is not None for each in strands)
+    near = {} if judged else _nearness(strands, words, embedder)
 
-    def order(each: Strand) -> tuple[bool, bool, float]:
-        return not each.likely, asks(each.lead[1]), -near.get(id(each), -1.0)
+    def order(each: Strand) -> tuple[bool, float, bool, float]:
+        by_meaning = near.get(id(each), -1.0)
+        return not each.likely, -(each.chance or 0.0), asks(each.lead[1]), -by_meaning
 
     ordered = sorted(strands, key=order) if len(strands) > 1 else strands
     if not ordered:
@@ -131,6 +135,8 @@ def _view(strand: Strand, names: Mapping[str, str], wording: Wording) -> StrandV
         private=shown.private,
         likely=strand.likely,
         refused=strand.refused,
+        perhaps=strand.chance is not None and strand.chance >= PERHAPS and not strand.likely,
+        judged=strand.chance is not None,
         written=any(
             wording.is_written_in(each.text, names.get(each.agent, each.speaker))
             for each in tellings

@@ -16,7 +16,7 @@ import {
   typed,
   unfold,
 } from "./fact_state.js";
-import { drawNear } from "./fact_near.js";
+import { drawSources } from "./fact_sources.js";
 import { drawTellings, line, markTelling } from "./fact_tellings.js";
 import { WorldMap } from "./map.js";
 import { PastAgent } from "./past.js";
@@ -99,7 +99,6 @@ async function follow() {
   drawUnknowing();
   drawTellings(showTelling);
   drawStrands(byId("strands"), goTo);
-  drawNear();
   draw();
   makeFolded(draw);
   announce(byId("answer").textContent || byId("ignorant").textContent);
@@ -212,6 +211,7 @@ function draw() {
     if (row) tellStanding(row, each, spellAt(each, until));
   }
   setText(byId("answer"), answer(until, now === scrubber.last));
+  drawSources(until, now === scrubber.last);
   if (page.parameters.has("q") || fact.memory)
     setText(byId("summary"), fact.tellings.length ? tally(until) : "");
   for (const row of byId("main").querySelectorAll("[data-time]"))

@@ -1,4 +1,4 @@
-/* The first sentence of "Where did it go?": who knows it, from whom, how and when. */
+/* The first sentence of "Where did it go?": how many know it, and who perhaps does. */
 
 import { byId, count, el, fill, many, sameDay, tick } from "./dom.js";
 import { takeIn } from "./fact_choice.js";
@@ -13,11 +13,11 @@ import {
   spellAt,
   typed,
 } from "./fact_state.js";
+import { perhaps } from "./fact_sources.js";
 import { Way } from "./kinds.js";
 import { inWords } from "./sentences.js";
 
-/** The most agents of whom the sentence says from whom; and the most that it names besides. */
-const TOLD = 8;
+/** The most agents that the sentence names. */
 const NAMED = 12;
 
 /** How somebody came to know it first: from Anneke, aloud. */
@@ -34,66 +34,63 @@ export function fromWhom(knower) {
   return `from ${source}, ${way === Way.WHISPERED ? "in private" : "aloud"}`;
 }
 
-/** The answer as it was at a time, in seconds; `now`: whether that is the present time. */
+/** The answer as it was at a time, in seconds; `now`: whether that is the present time. Who told whom stands below it. */
 export function answer(until, now) {
   const { fact, agents } = page;
   const had = fact.knowers.filter((each) => spellAt(each, until));
   const sure = had.filter((each) => !doubtful(each));
-  const rest = had.filter(doubtful);
+  const players = fact.outsiders.filter(({ time }) => Date.parse(time) / 1000 <= until);
   const when = now ? "" : `By ${tick(new Date(until * 1000).toISOString(), true)}, `;
   const what = typed() ? `“${fact.words}”` : "it";
-  const unsure = several() && !chosen() && fact.strands.some((one) => one.likely && !one.written);
+  const one = sure.length + players.length === 1;
   const verb = typed()
-    ? `${now ? (sure.length === 1 ? "has" : "have") : "had"} heard ${unsure ? "lines that may be of" : "of"}`
+    ? `${now ? (one ? "has" : "have") : "had"} heard ${unsure() ? "lines that may be of" : "of"}`
     : now
-      ? `know${sure.length === 1 ? "s" : ""}`
+      ? `know${one ? "s" : ""}`
       : "knew";
   if (!fact.tellings.length && typed())
-    return fact.strands.length
-      ? `Nobody said these words together: ${many(fact.strands.length, "line")} may mean them.`
-      : "Nobody said these words.";
+    return now && perhaps().length
+      ? `Perhaps ${names(perhaps())} ${perhaps().length === 1 ? "has" : "have"} heard of ${what}.`
+      : fact.strands.length
+        ? `Nobody said these words together: ${many(fact.strands.length, "line")} may mean them.`
+        : "Nobody said these words.";
   if (!had.length && now && !fact.noted.length && !fact.echoes.length) return "";
   const none = when ? "none of the " : "None of the ";
   const number = `${sure.length ? `${count(sure.length)} of ` : none}${count(agents.length)}`;
   const of = agents.length === 1 ? "agent" : "agents";
-  const perhaps = rest.length ? ` Perhaps ${names(rest)} too: see their lines.` : "";
-  const parts = now ? inPart() : [];
-  const part = parts.length
-    ? ` Perhaps ${names(parts)}${rest.length ? "" : " too"}, by lines with a part of the words.`
-    : "";
-  return `${when}${number} ${of} ${verb} ${what}${sure.length ? `${day(sure)}: ${each(sure)}` : ""}.${perhaps}${part}`;
+  const others = players.length ? ` and ${many(players.length, "player")}` : "";
+  const rest = [...had.filter(doubtful), ...(now ? [...perhaps(), ...inPart()] : [])];
+  const doubt = rest.length ? ` Perhaps ${names(rest)} too.` : "";
+  return `${when}${number} ${of}${others} ${verb} ${what}${day(sure)}.${doubt}`;
 }
 
-/** Agents that know only lines with a part of typed words. */
+/** Whether the words alone say which lines are counted, and some may mean something else. */
+function unsure() {
+  const likely = page.fact.strands.filter((each) => each.likely && !each.judged);
+  return several() && !chosen() && likely.some((each) => !each.written);
+}
+
+/** Agents that know only lines with a part of typed words, which nothing judged. */
 function inPart() {
   const { fact, agents } = page;
   const known = new Set(fact.knowers.map(({ id }) => id));
   return agents
-    .filter(({ id }) => !known.has(id) && partOf(id))
+    .filter(({ id }) => !known.has(id) && partOf(id) && !partOf(id).judged)
     .map(({ name }) => ({ agent: name }));
 }
 
-/** What somebody heard that has a part of the words; null if there is none. */
+/** What somebody heard that perhaps tells it, or has a part of the words; null if there is nothing. */
 function partOf(id) {
-  const heard = ({ likely, refused, knowers }) =>
-    !likely && !refused && knowers.some((one) => one.id === id);
+  const heard = ({ likely, refused, judged, perhaps: may, knowers }) =>
+    !likely && !refused && (may || !judged) && knowers.some((one) => one.id === id);
   return page.fact.strands.find(heard) ?? null;
-}
-
-/** Of each from whom; of more than a few, of who had it from one person together. */
-function each(knowers) {
-  const hours = oneDay(knowers);
-  const told = knowers
-    .slice(0, TOLD)
-    .map((one) => `${one.agent} ${fromWhom(one)} (${tick(one.first.time, !hours)})`);
-  const others = knowers.slice(TOLD);
-  return [...told, others.length ? `and ${names(others)}` : null].filter(Boolean).join("; ");
 }
 
 const oneDay = (knowers) => sameDay(knowers[0].first.time, knowers.at(-1).first.time);
 
 /** The day, if it was one and is not today. */
 function day(knowers) {
+  if (!knowers.length) return "";
   const { time } = knowers[0].first;
   if (!oneDay(knowers) || sameDay(time, Date.now())) return "";
   return `, on ${tick(time, true).replace(/ \S+$/, "")}`;

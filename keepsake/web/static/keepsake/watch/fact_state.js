@@ -11,6 +11,7 @@ const NONE = {
   complete: true,
   tellings: [],
   knowers: [],
+  outsiders: [],
   noted: [],
   echoes: [],
   strands: [],
@@ -93,7 +94,7 @@ export function spellAt(knower, now) {
 
 /** Whether a strand surely means the typed words: it has them as they were typed, or is the likeliest. */
 function isSure(strand) {
-  return !strand || chosen() || strand.written || strand === page.fact.strands[0];
+  return !strand || chosen() || strand.judged || strand.written || strand === page.fact.strands[0];
 }
 
 /** What somebody overheard and that may mean something else is no first hearing, if they heard a surer line. */

@@ -7,24 +7,24 @@ import { svg, twoLines } from "./svg.js";
 /** The sizes of a map: of a room with the gap beside it, of the room, and the letters of a line of its name. `top` and
  * `inside`: where below its centre the faces begin, under its name, and the height that they have. */
 const WIDE = {
-  cell: { width: 168, height: 112 },
-  room: { width: 146, height: 86 },
-  letters: 18,
-  top: -9,
+  cell: { width: 168, height: 116 },
+  room: { width: 150, height: 92 },
+  letters: 17,
+  top: -5,
   inside: 50,
 };
 const FLAT = {
-  cell: { width: 196, height: 90 },
-  room: { width: 178, height: 70 },
-  letters: 22,
-  top: -1,
+  cell: { width: 200, height: 92 },
+  room: { width: 184, height: 76 },
+  letters: 21,
+  top: 0,
   inside: 34,
 };
 const NARROW = {
-  cell: { width: 116, height: 112 },
-  room: { width: 108, height: 90 },
-  letters: 14,
-  top: -9,
+  cell: { width: 124, height: 116 },
+  room: { width: 116, height: 94 },
+  letters: 12,
+  top: -5,
   inside: 50,
 };
 /** The least pixels of a column of a wide map: with less its names are too small to read. */
@@ -170,7 +170,7 @@ export class WorldMap {
         { class: "name", "text-anchor": "middle" },
         lines.map((line, i) => [
           i ? " " : null, // readers of the text do not see that a line has ended
-          svg("tspan", { x, y: y - height / 2 + 16 + 14 * i }, line),
+          svg("tspan", { x, y: y - height / 2 + 18 + 16 * i }, line),
         ]),
       ),
       svg("title", {}, way ? `What happened at ${name}` : name),

@@ -1,0 +1,140 @@
+"""Who knows a fact and has no archive, such as players: what agents remember of them tells it.
+
+Whoever says it, or is told it, knows it. Who stands by and hears it is known from what those who
+hear it with them perceive of them before and after: they acted there last, and had not gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from keepsake.archive.records import Memory
+from keepsake.happening import Manner, Person, PersonId, Sight, Speech, addressees_of, is_me
+from keepsake.tracing.facts import Telling, Way
+from keepsake.tracing.past import Archived
+from keepsake.tracing.texts import SegmentTexts, key_of, memories_at
+from keepsake.tracing.typed.meant import People
+
+_NEAR = 200
+"""The memories before and after a line among which is looked for who else was there."""
+_LAST = 6
+"""The memories of somebody by which is known whether they are there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outsider:
+    """Somebody without an archive who knows a fact, and how they came to know it first.
+
+    Attributes:
+        source: Who told it; empty if they said it themselves.
+        happening: The telling.
+        private: Whether they were told it, or told it, in private.
+    """
+
+    key: PersonId
+    name: str
+    way: Way
+    source: str
+    time: datetime
+    happening: str
+    private: bool
+
+
+def outsiders(
+    archives: Mapping[str, Archived], tellings: Sequence[Telling], people: People
+) -> list[Outsider]:
+    """Return who knows a fact and is no agent, by when they came to know it; blocks.
+
+    Args:
+        archives: The agents' archives, by key.
+        tellings: Those of the fact, oldest first.
+        people: Everybody whom agents know.
+    """
+    agents = {*people.agents.values()}
+    names = {key: each.name for key, each in archives.items()}
+    known = {key_of(key): Person(of[0], key) for key, of in people.names.items() if of}
+    strangers = {stands: each for stands, each in known.items() if each.id not in agents}
+    found: dict[PersonId, Outsider] = {}
+    for telling in tellings:
+        hearing = telling.hearings[0]
+        archived = archives[hearing.agent]
+        segments = archived.texts.of(archived.folder)
+        memory = next(memories_at(segments, [hearing.memory]), None)
+        if memory is None:
+            continue
+        source = names.get(telling.agent, telling.speaker)
+        for person, way in _parties(memory, telling, segments, strangers):
+            if person.id and person.id not in agents and person.id not in found:
+                found[person.id] = Outsider(
+                    key=person.id,
+                    name=person.name,
+                    way=way,
+                    source="" if way is Way.SAID else source,
+                    time=telling.time,
+                    happening=telling.happening,
+                    private=telling.private,
+                )
+    return [*found.values()]
+
+
+def _parties(
+    memory: Memory,
+    telling: Telling,
+    segments: Sequence[SegmentTexts],
+    strangers: Mapping[int, Person],
+) -> Iterator[tuple[Person, Way]]:
+    """Yield who took part in a telling, without who remembers it, each with how they know of it."""
+    what = memory.what
+    if not memory.is_own and memory.source:
+        yield Person(memory.source, memory.source_id), Way.SAID
+    hidden = telling.private or memory.manner == Manner.WHISPER
+    for each in addressees_of(what):
+        if not is_me(each):
+            yield each, Way.WHISPERED if hidden else Way.TOLD
+    if isinstance(what, Speech) and memory.manner == Manner.SAY and not hidden:
+        way = Way.OVERHEARD if what.to else Way.TOLD
+        for stands in _bystanders(memory, segments, strangers.keys()):
+            yield strangers[stands], way
+    elif not isinstance(what, Speech):
+        for stands in _bystanders(memory, segments, strangers.keys()):
+            yield strangers[stands], Way.SAW
+
+
+def _bystanders(
+    memory: Memory, segments: Sequence[SegmentTexts], strangers: Set[int]
+) -> Iterator[int]:
+    """Yield what stands for those who were there too, by what was perceived of them."""
+    segment, place = next(
+        (each, at) for each in segments if (at := each.place_of(memory.number)) is not None
+    )
+    before = segment.people_between(max(place - _NEAR, 0), place)
+    after = segment.people_between(place + 1, place + _NEAR)
+    for stands in {person for person, _ in before} & strangers:
+        seen = [at for person, at in before if person == stands][-_LAST:]
+        later = (at for person, at in after if person == stands)
+        here = {memory.place, ""}
+        # Whoever remembers it may have been elsewhere meanwhile, and not have seen them go.
+        since = segment.memories(range(place - 1, seen[-1], -1))
+        if _is_there(
+            segment.memories(seen), segment.memories(islice(later, 1)), memory.place
+        ) and all(each.place in here for each in since):
+            yield stands
+
+
+def _is_there(before: Iterable[Memory], after: Iterator[Memory], place: str) -> bool:
+    """Whether somebody is in a room, by what was perceived of them before and right after.
+
+    What is seen of somebody who was there may be that they go. Of somebody else it may be that they
+    come, or that they had come and go: what they do next tells it.
+    """
+    there = moves = False
+    for each in before:
+        moves = isinstance(each.what, Sight)
+        there = each.place == place and not (there and moves)
+    if there and moves:
+        acts = next(after, None)
+        return acts is not None and acts.place == place and not isinstance(acts.what, Sight)
+    return there

@@ -1,0 +1,96 @@
+"""How probable it is that a line tells what somebody typed.
+
+A line may have the typed words and mean something else, and may tell it in none of them. What a
+line has of it is known from several sides (:class:`LineSignals`): by words, rare ones more, and by
+meaning, by the line alone and by the talk before it. A logistic regression weighs these. A second
+one adds what only all lines together tell: how far a line is behind the best one, and how near it
+is to what that says, as what was told on is.
+
+The weights were learned from 69 wordings of 23 facts of a played evening, whose lines were labelled
+by hand: ``python -m tests.bench typed`` learns them again, and predicts each fact without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+LIKELY = 0.5
+"""The least probability of a line that counts as telling what was typed: more likely than not."""
+PERHAPS = 0.3
+"""The least probability of a line that perhaps tells it. With this limit those who know a fact are
+found, each fact predicted by the others, with precision 0.78 and recall 0.91; by :data:`LIKELY` it
+is 0.85 and 0.83, and by the words alone 0.84 and 0.49."""
+
+_CONSTANT = -8.87
+_WEIGHTS: Mapping[str, float] = {
+    "words": -3.33,
+    "of_talk": 4.11,
+    "people": 2.04,
+    "meaning": 1.94,
+    "likeness": 7.3,
+}
+"""The weight of each signal of a line by itself. What has the words has their likeness, too, and
+in another sense less of it: so the words alone speak against it."""
+_TOGETHER_CONSTANT = -3.65
+_TOGETHER: Mapping[str, float] = {"alone": 0.65, "behind": 0.14, "like_best": 6.91}
+"""The weight of each signal of a line among the others."""
+
+
+_ITSELF = 0.7
+"""How near the best line counts as to itself: a fact that was told once is like no other line."""
+
+
+class LineSignals(NamedTuple):
+    """What a line has of something typed.
+
+    Attributes:
+        words: The share of the telling words that it has, each weighed by its rarity.
+        of_talk: The same for the line with what was said right before it in its talk.
+        people: The share of the people whom the words name who speak, are addressed or are named.
+        meaning: How near it is as a whole, a cosine.
+        likeness: How like the telling words its words are, each in its context.
+    """
+
+    words: float
+    of_talk: float
+    people: float
+    meaning: float
+    likeness: float
+
+    def logit(self) -> float:
+        """Return the logit of the probability that it tells what was typed, by itself."""
+        return _CONSTANT + math.sumprod(_WEIGHTS.values(), map(float, self))
+
+
+def probabilities(
+    signals: Sequence[LineSignals], like: Callable[[int], Sequence[float]]
+) -> list[float]:
+    """Return the probability of each line that it tells what was typed.
+
+    Args:
+        signals: Those of each line; at least one.
+        like: Returns how near what each line says is to what one of them says.
+    """
+    return [_logistic(_together(each)) for each in among_others(signals, like)]
+
+
+def among_others(
+    signals: Sequence[LineSignals], like: Callable[[int], Sequence[float]]
+) -> list[tuple[float, float, float]]:
+    """Return of each line its logit alone, how far it is behind the best, how near to that."""
+    alone = [each.logit() for each in signals]
+    best = max(range(len(alone)), key=alone.__getitem__)
+    near = [*like(best)]
+    near[best] = _ITSELF
+    return [(each, each - alone[best], like) for each, like in zip(alone, near, strict=True)]
+
+
+def _together(values: tuple[float, float, float]) -> float:
+    return _TOGETHER_CONSTANT + math.sumprod(_TOGETHER.values(), values)
+
+
+def _logistic(value: float) -> float:
+    """Return the logistic function of a value, in a form that cannot overflow."""
+    return (1.0 + math.tanh(value / 2.0)) / 2.0
