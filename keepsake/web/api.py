@@ -31,6 +31,9 @@ from keepsake.web.agent.plan_causes import with_causes_of_all
 from keepsake.web.agent.shapes import OwnPlan
 from keepsake.web.asked import api as asked_api
 from keepsake.web.fact_shapes import FactView, MapView, PastView
+from keepsake.web.now import overview as overview_now
+from keepsake.web.now import plans as plans_now
+from keepsake.web.now import rooms
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import warm
 from keepsake.web.pasts.fact import fact as fact_of
@@ -165,7 +168,7 @@ def addresses() -> list[URLPattern]:
 def overview(request: HttpRequest) -> Overview:
     """All agents at a glance, and the model servers."""
     warm(world.folders())
-    return world.overview(acts(request))
+    return overview_now.overview(acts(request))
 
 
 @api.get("/search", response=answers(SearchView))
@@ -197,7 +200,7 @@ def events(
 @api.get("/map", response=answers(MapView))
 def map_of_world(request: HttpRequest) -> MapView:
     """The rooms of the world, laid out by the directions of their exits, and who is in them."""
-    return world.map_of_world()
+    return rooms.map_of_world()
 
 
 @api.get("/plans", response=answers(list[OwnPlan]))
@@ -206,13 +209,13 @@ def plans(request: HttpRequest, ended: bool = False) -> list[OwnPlan]:
 
     With ``ended`` also the last plans of each that have ended, the one that was due last first.
     """
-    return with_causes_of_all(world.plans(ended=ended), world.folders())
+    return with_causes_of_all(plans_now.plans(ended=ended), world.folders())
 
 
 @api.get("/promises", response=answers(list[PromiseRow]))
 def promises(request: HttpRequest) -> list[PromiseRow]:
     """What all agents have promised, for no certain time."""
-    return world.promises()
+    return plans_now.promises()
 
 
 @api.get("/past", response=answers(PastView))

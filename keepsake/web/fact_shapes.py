@@ -43,10 +43,24 @@ class MapRoom(Shape):
     players: tuple[str, ...]
 
 
+class AwayPlayer(Shape):
+    """A player whom an agent has met, and who is not in the game now."""
+
+    key: str
+    """Their identity."""
+    name: str
+    place: str
+    """The room from which they left; empty if that is not known."""
+    last_met: datetime
+    """When an agent met them last."""
+
+
 class MapView(Shape):
     """All rooms that exits connect with an agent."""
 
     rooms: tuple[MapRoom, ...]
+    away: tuple[AwayPlayer, ...] = ()
+    """The players who are not in the game, who was met last first; at most 12."""
     complete: bool
     """False if the world has more rooms than a map shows: those nearest to agents are shown."""
 

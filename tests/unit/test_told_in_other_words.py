@@ -72,7 +72,7 @@ def known(village, embedder, words):
 
 def test_what_was_said_in_other_words_is_found_with_all_who_heard_it(village, embedder):
     village.said("Anneke", DEAF, to=["Mira"], manner=Manner.WHISPER)
-    village.said("Anneke", "Now you know it: it is my left ear that has retired.", "Oswin", to=["Nell"])
+    village.said("Anneke", "You all know: my left ear has retired.", "Oswin", to=["Nell"])
     for words in ("deaf in the left ear", "Anneke has lost the hearing of an ear"):
         assert len(village.follow(words).knowers) < 2  # by the words
         sure, perhaps = known(village, embedder, words)

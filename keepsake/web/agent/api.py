@@ -39,6 +39,7 @@ from keepsake.web.agent.shapes import (
 )
 from keepsake.web.fact_shapes import AsOfView, LossesView, PastAgent
 from keepsake.web.links import state_with_links, with_links
+from keepsake.web.now import memory, overview
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import past_of
 from keepsake.web.pasts.losses import losses as losses_of
@@ -74,13 +75,13 @@ router = Router()
 @router.get(AGENT_PATH, response=answers(AgentRow))
 def agent(request: HttpRequest, number: int) -> AgentRow:
     """One agent at a glance."""
-    return world.row(number, acts(request))
+    return overview.row(number, acts(request))
 
 
 @router.get(f"{AGENT_PATH}/prompt", response=answers(PromptView))
 def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     """The last prompt, or the prompt of the thought with the number ``seq`` in the event log."""
-    now = world.prompt(number)
+    now = memory.prompt(number)
     log = runtime().places.events
     if now.at is not None and seq is None:
         return now
@@ -90,7 +91,7 @@ def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
 @router.get(f"{AGENT_PATH}/profile", response=answers(ProfileView))
 def profile(request: HttpRequest, number: int) -> ProfileView:
     """Who an agent is, in the words of its builder, and the profiles before."""
-    return world.profile(number)
+    return memory.profile(number)
 
 
 @router.get(f"{AGENT_PATH}/book", response=answers(list[PageView]))
@@ -109,7 +110,7 @@ def plans_of_agent(request: HttpRequest, number: int) -> list[OwnPlan]:
     """The plans of an agent, in the order of its file: also those that have ended lately."""
     mind = world.mind_of_agent(number)
     rows = [PlanRow.of(number, mind.memory.name, each) for each in mind.books.plans.items]
-    return with_causes(rows, mind.memory.memory.archive)
+    return with_causes(rows, mind.memory.memory.archive, world.folders())
 
 
 @router.get(f"{AGENT_PATH}/day", response=answers(DayView))
@@ -126,7 +127,7 @@ def day(request: HttpRequest, number: int) -> DayView:
 @router.get(f"{AGENT_PATH}/tiers", response=answers(TiersView))
 def tiers(request: HttpRequest, number: int) -> TiersView:
     """The tiers of an agent's memory: the summaries, the window and their ranges."""
-    return world.tiers(number)
+    return memory.tiers(number)
 
 
 @router.get(f"{AGENT_PATH}/past", response=answers(PastAgent))

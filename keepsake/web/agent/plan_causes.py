@@ -5,16 +5,20 @@ Runs in a view's thread, because it reads the archive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
+from keepsake.agent.surroundings.identity import number_of
+from keepsake.agent.why.causes import set_off_by
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.happening import Speech
 from keepsake.tracing.content import Content, Rarity
+from keepsake.tracing.texts import key_of
 from keepsake.web.agent.shapes import OwnPlan
-from keepsake.web.remembered import view_of, words_in_archive
+from keepsake.web.pasts.archives import past_of
+from keepsake.web.remembered import TEXTS, view_of, words_in_archive
 from keepsake.web.shapes import PlanRow
 
 _BACK = 40
@@ -24,12 +28,21 @@ _ASKED = 8.0
 88 plans of two evenings, four rested on nobody's words or on another's, and are put right."""
 
 
-def with_causes(rows: Sequence[PlanRow], archive: Archive) -> list[OwnPlan]:
-    """Return plans with what led to them, also to those that ended; ``archive``: the agent's.
+type Agents = Iterable[tuple[int, str, Path]]
+"""Number, name and folder of each agent."""
+
+
+def with_causes(rows: Sequence[PlanRow], archive: Archive, agents: Agents) -> list[OwnPlan]:
+    """Return plans with what led to them, also to those that ended.
 
     The archive is read twice, however many plans there are: all that rest on a memory, then all
     that those memories rest on.
+
+    Args:
+        archive: That of the agent whose plans they are.
+        agents: All agents: one of them may only have carried what somebody asked.
     """
+    folders = {number: folder for number, _, folder in agents}
     memories = archive.read_each(each.memory for each in rows if each.memory)
     own = (each.rests_on for each in memories.values() if each.is_own)
     before = archive.read_each(chain.from_iterable(own))
@@ -38,27 +51,34 @@ def with_causes(rows: Sequence[PlanRow], archive: Archive) -> list[OwnPlan]:
     for row in rows:
         memory = memories.get(row.memory)
         cause = next(_causes_of(memory, before), None) if memory else None
-        if memory and memory.is_own and not (cause and cause.source == row.whom):
+        if memory and memory.is_own and not (row.whom and cause and cause.source == row.whom):
             cause = _asked_by(row, memory, archive, cause)
         view = view_of(cause, words) if cause else None
-        found.append(OwnPlan(**row.model_dump(), cause=view))
+        sender = _sender_of(cause, folders) if cause else None
+        found.append(
+            OwnPlan(
+                **row.model_dump(),
+                cause=view,
+                sender=sender.source if sender else "",
+                sender_id=sender.source_id if sender else "",
+            )
+        )
     return found
 
 
-def with_causes_of_all(
-    rows: Sequence[PlanRow], agents: Iterable[tuple[int, str, Path]]
-) -> list[OwnPlan]:
+def with_causes_of_all(rows: Sequence[PlanRow], agents: Agents) -> list[OwnPlan]:
     """Return plans of several agents with what led to them, in their order.
 
-    Args:
-        rows: The plans.
-        agents: Number, name and folder of each agent; plans of others are left out.
+    Plans of others are left out.
     """
+    agents = [*agents]
     folders = {number: folder for number, _, folder in agents}
     plans = dict[int, Iterator[OwnPlan]]()
     for number in {each.id for each in rows} & folders.keys():
         archive = Archive(folders[number] / "archive", read_only=True)
-        plans[number] = iter(with_causes([each for each in rows if each.id == number], archive))
+        plans[number] = iter(
+            with_causes([each for each in rows if each.id == number], archive, agents)
+        )
     return [next(plans[each.id]) for each in rows if each.id in plans]
 
 
@@ -73,19 +93,55 @@ def _causes_of(memory: Memory, before: dict[int, Memory]) -> Iterator[Memory]:
             yield each
 
 
+def _sender_of(cause: Memory, folders: Mapping[int, Path]) -> Memory | None:
+    """Return what asked for something that an agent only carried on, as a plan of its own.
+
+    It may have come through several. None if it came from who said it.
+    """
+    sender: Memory | None = None
+    carried = set[str]()
+    while cause.happening not in carried and (folder := folders.get(number_of(cause.source_id))):
+        carried.add(cause.happening)
+        before = _errand_behind(cause, folder)
+        if before is None:
+            break
+        sender = cause = before
+    return sender
+
+
+def _errand_behind(said: Memory, folder: Path) -> Memory | None:
+    """Return what asked an agent for the plan about which it said something; None if nothing did.
+
+    ``folder``: That of the agent who said it.
+    """
+    archive = Archive(folder / "archive", read_only=True)
+    key = key_of(said.happening)
+    texts = TEXTS.of(folder / "archive")
+    told = (each for one in texts for each in one.memories(one.places_of(key)))
+    own = next((each for each in told if each.is_own), None)
+    if own is None or not own.plan:
+        return None
+    plans = past_of(folder).plans_when(own.number)
+    since = next((int(each["memory"]) for each in plans if each.get("id") == own.plan), 0)
+    made = archive.read_each([since]).get(since)
+    asked = set_off_by(archive, made) if made and made.is_own else made
+    return asked if asked is not None and not asked.is_own and asked.source else None
+
+
 def _asked_by(
     row: PlanRow, memory: Memory, archive: Archive, given: Memory | None
 ) -> Memory | None:
-    """Return what the person of a plan said for it, where its act rests on another's words.
+    """Return what was said for a plan, where its act rests on other words.
 
-    A thought begins with the newest words, and may plan what somebody asked a line before.
+    A thought begins with the newest words, and may plan what somebody asked a line before. Of a
+    plan with somebody, they are that person's words.
 
     Args:
         memory: That of the plan.
         given: What the act rests on; None if that is not known.
     """
     number = memory.number
-    talk = archive.read(max(number - _BACK, 1), number - 1) if row.whom else []
+    talk = archive.read(max(number - _BACK, 1), number - 1)
     said = [each for each in talk if isinstance(each.what, Speech) and not each.is_own]
     rarity = Rarity.among(each.words for each in said)
     content = Content(row.what, rarity)
@@ -93,7 +149,7 @@ def _asked_by(
     def bits(each: Memory) -> float:
         return content.bits(content.shared(each.words or each.text))
 
-    asked = [each for each in said if each.source == row.whom]
+    asked = [each for each in said if not row.whom or each.source == row.whom]
     best = max(asked, key=lambda each: (bits(each), each.number), default=None)
     if best is None or content.beyond_chance(best.words, len(said)) < _ASKED:
         return given

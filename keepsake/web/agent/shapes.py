@@ -41,6 +41,10 @@ class OwnPlan(PlanRow):
 
     cause: MemoryView | None
     """What somebody said or did that led to it; null if that is not known."""
+    sender: str = ""
+    """Who asked for it, if an agent who said it only carried it on."""
+    sender_id: str = ""
+    """Their identity."""
 
 
 class DateView(Shape):

@@ -15,6 +15,7 @@ from keepsake.web.agent.plan_causes import with_causes_of_all
 from keepsake.web.agent.shapes import DayPart, OwnPlan
 from keepsake.web.asked.lines import day_and_hour, short, told
 from keepsake.web.asked.shapes import AnswerLine
+from keepsake.web.now import plans as plans_now
 from keepsake.web.people.known import KnownAgent
 from keepsake.web.questions.clock import as_shown
 from keepsake.web.questions.tomorrow import said_of_days
@@ -33,7 +34,7 @@ def ahead(agent: KnownAgent) -> Sequence[AnswerLine]:
     now = runtime().clock.now()
     day = as_shown(now).date()
     tomorrow = day + timedelta(days=1)
-    rows = world.plans()
+    rows = plans_now.plans()
     timed = [each for each in rows if each.at and agent.name in (each.agent, each.whom)]
     dated = [(as_shown(each.at).date(), each) for each in timed if each.at]
     then = [each for on, each in dated if on == tomorrow][:MOST]
@@ -67,7 +68,7 @@ def _circumstances(plan: OwnPlan, agent: KnownAgent) -> Iterator[str]:
     if plan.whom and plan.whom != agent.name and plan.whom not in plan.what:
         yield f"with {plan.whom}"
     if plan.cause and plan.cause.source and plan.cause.source != plan.agent:
-        yield f"{plan.cause.source} asked"
+        yield f"{plan.sender or plan.cause.source} asked"
 
 
 def _unplanned(agent: KnownAgent, now: datetime) -> Iterator[AnswerLine]:
@@ -115,7 +116,7 @@ def _there(part: DayPart) -> str:
 def _besides(agent: KnownAgent, later: Sequence[PlanRow], now: datetime) -> Iterator[AnswerLine]:
     """Yield plans of later days, and promises for no certain time."""
     yield from _planned(later[:1], agent, now)
-    promised = (each for each in world.promises() if each.id == agent.id)
+    promised = (each for each in plans_now.promises() if each.id == agent.id)
     for each in islice(promised, 2):
         yield AnswerLine(
             label="Promised",

@@ -211,7 +211,7 @@ function whenWords({ at, state }, now) {
 }
 
 /** Who asked for it, in which words and when, with the way there. */
-function askedBy({ cause, memory }) {
+function askedBy({ cause, memory, sender, sender_id: senderKey }) {
   if (!cause) {
     const nobody = "nobody is known to have asked · ";
     return el("small", { class: "asked" }, memory ? [nobody, wayTo(memory)] : "written by hand");
@@ -222,7 +222,12 @@ function askedBy({ cause, memory }) {
     "small",
     { class: "asked" },
     asked
-      ? ["asked by ", el("b", {}, personLink(source, { key })), `: “${what.words}” `]
+      ? [
+          "asked by ",
+          sender ? [el("b", {}, personLink(sender, { key: senderKey })), " through "] : null,
+          el(sender ? "span" : "b", {}, personLink(source, { key })),
+          `: “${what.words}” `,
+        ]
       : ["because ", el("bdi", {}, sentence(cause)), " "],
     time(cause.time),
     " · ",

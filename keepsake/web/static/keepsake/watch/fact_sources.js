@@ -1,6 +1,7 @@
 /* Who told whom: a short line for each telling by which somebody came to know a fact, faces before words. */
 
-import { byId, count, el, fill, personLink, sameDay, tick } from "./dom.js";
+import { byId, count, el, fill, sameDay, tick } from "./dom.js";
+import { face } from "./faces.js";
 import { doubtful, grouped, page, spellAt } from "./fact_state.js";
 import { Way } from "./kinds.js";
 
@@ -118,17 +119,4 @@ function how(group, way, hidden) {
   if (way === Way.SAW) return "saw it";
   if (hidden || way === Way.WHISPERED) return "in private";
   return group.every((each) => each.way === Way.OVERHEARD) ? "overheard" : "aloud";
-}
-
-/** A face with a name: round for an agent, square for a player. */
-function face({ id = null, key: identity = "", name }) {
-  const agent = id !== null && id !== undefined;
-  return el(
-    "span",
-    { class: agent ? "who" : "who player", title: agent ? "an agent" : "a player, no agent" },
-    el("span", { class: "face", "aria-hidden": "true" }, [...name].slice(0, 2).join("")),
-    agent
-      ? el("a", { href: `/agents/${id}/`, dir: "auto" }, name)
-      : personLink(name, { key: identity }),
-  );
 }

@@ -86,8 +86,8 @@ function draw() {
 }
 
 /** Everything of a plan that can be searched. */
-function words({ agent, line, place, whom, state, why, cause }) {
-  return [agent, line, place, whom, cause?.source, STATES[state], why].join(" ");
+function words({ agent, line, place, whom, state, why, cause, sender }) {
+  return [agent, line, place, whom, cause?.source, sender, STATES[state], why].join(" ");
 }
 
 function summary(shown, promised) {
@@ -175,10 +175,11 @@ function promiseRow(promise) {
 }
 
 /** Who said what led to a plan, and when, with the way to the words; empty if nobody said anything. */
-function askedBy({ id, cause }) {
+function askedBy({ id, cause, sender, sender_id: key }) {
   if (!cause?.source || cause.form !== HappeningKind.SPEECH) return null;
+  const said = personLink(cause.source, { key: cause.source_id });
   return [
-    personLink(cause.source, { key: cause.source_id }),
+    sender ? [personLink(sender, { key }), el("small", {}, " through ", said)] : said,
     " ",
     el("a", { class: "where", href: `/agents/${id}/#memory/${cause.number}` }, time(cause.time)),
   ];

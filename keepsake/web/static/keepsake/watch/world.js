@@ -1,8 +1,10 @@
-/* The world now: a map of its rooms with the faces of agents and players, and the same as a list. */
+/* The world now: who is where and what comes next, a map with the faces of agents and players, and the rooms as a list. */
 
 import { get } from "./api.js";
-import { bindKeys, byId, el, fill, personLink, rowKeys } from "./dom.js";
+import { bindKeys, byId, el, fill, personLink, rowKeys, sameDay, tick, time } from "./dom.js";
+import { face } from "./faces.js";
 import { WorldMap } from "./map.js";
+import { nextPlan, planLine } from "./next_plan.js";
 
 const POLL = 5000;
 let map;
@@ -48,8 +50,11 @@ async function refresh() {
   if (document.hidden) return;
   const notice = byId("trouble-here");
   try {
-    const { rooms, complete } = await get("map");
+    const [{ rooms, away = [], complete }, plans] = await Promise.all([get("map"), get("plans")]);
     draw(rooms);
+    drawWhere(rooms, away);
+    const next = nextPlan(plans);
+    fill(byId("next"), next ? [el("b", {}, "Next by plan: "), planLine(next)] : "");
     fill(
       byId("summary"),
       complete ? "" : "The world is larger: these rooms are nearest to the agents.",
@@ -59,6 +64,34 @@ async function refresh() {
     notice.hidden = false;
     fill(notice, problem.message);
   }
+}
+
+/** The hour of a time, with the day if it is not today. */
+const when = (iso) => tick(iso, !sameDay(iso, Date.now()));
+
+/** Who is in which room, in one short line each, and which players are away. */
+function drawWhere(rooms, away) {
+  const here = rooms.filter(({ agents, players }) => agents.length + players.length);
+  fill(
+    byId("where"),
+    here.map(({ name, agents, players }) =>
+      el(
+        "li",
+        {},
+        agents.map(([id, agent]) => face({ id, name: agent })),
+        players.map((player) => face({ name: player })),
+        el("span", { class: "dim" }, name),
+      ),
+    ),
+    away.map(({ key, name, place, last_met: met }) =>
+      el(
+        "li",
+        { class: "away" },
+        face({ key, name }),
+        el("span", { class: "dim" }, place ? `left ${place}, last met ` : "away, last met ", time(met, when)),
+      ),
+    ),
+  );
 }
 
 function draw(rooms) {

@@ -1,0 +1,57 @@
+"""The plans and promises of all agents.
+
+Everything here runs on the reactor thread, and is quick.
+"""
+
+from __future__ import annotations
+
+from keepsake.books.kept_lines import CommitmentKind
+from keepsake.contrib.evennia.creation import all_agents
+from keepsake.contrib.evennia.minds import (
+    mind_by_number,
+)
+from keepsake.web.shapes import PlanRow, PromiseRow
+from keepsake.web.world import on_reactor
+
+MOST_PLANS = 200
+"""The most open plans of one answer, those due first, the most that have ended, and the most
+promises."""
+
+
+@on_reactor
+def plans(*, ended: bool = False) -> list[PlanRow]:
+    """Return the open plans of all agents: those with a time first, the next one first of all.
+
+    ``ended``: Whether those that have ended lately follow, the one that was due last first.
+    """
+    found = [
+        PlanRow.of(agent.id, agent.key, each)
+        for agent in all_agents()
+        if (mind := mind_by_number(agent.id)) is not None
+        for each in (mind.books.plans.items if ended else mind.books.plans.current)
+    ]
+    found.sort(key=lambda each: (each.at is None, each.at.timestamp() if each.at else 0.0))
+    current = [each for each in found if not each.state.has_ended]
+    past = [each for each in found if each.state.has_ended]
+    past.sort(key=lambda each: each.at.timestamp() if each.at else 0.0, reverse=True)
+    return current[:MOST_PLANS] + past[:MOST_PLANS]
+
+
+@on_reactor
+def promises() -> list[PromiseRow]:
+    """Return the promises of all agents, those of each agent in the order of its file."""
+    found = [
+        PromiseRow(
+            id=agent.id,
+            agent=agent.key,
+            whom=each.who,
+            text=each.text,
+            memory=each.number,
+            private=each.aloud is None and mind.memory.private.is_whispered(each.number),
+        )
+        for agent in all_agents()
+        if (mind := mind_by_number(agent.id)) is not None
+        for each in mind.books.commitments.items
+        if each.kind is CommitmentKind.PROMISE
+    ]
+    return found[:MOST_PLANS]
