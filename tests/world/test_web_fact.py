@@ -80,6 +80,11 @@ class TestFact(WebWorld):
         assert knowers.keys() == {"Ada", "Mira"}
         assert knowers["Mira"]["source"] == "Tom"
         assert [each["standing"] for each in knowers["Ada"]["spells"]] == ["window"]
+        (tom,) = fact["outsiders"]
+        assert (tom["name"], tom["way"], tom["source"]) == ("Tom", "said", "")
+        assert not tom["private"]
+        (whispered,) = self.get("/fact", q="bell under the jetty")["outsiders"]
+        assert (whispered["name"], whispered["private"]) == ("Tom", True)
 
     def test_a_thing_of_who_speaks_is_found_by_their_name(self):
         self.ask("I have a watch of silver.", "> wait")
@@ -175,6 +180,17 @@ class TestFact(WebWorld):
         assert rooms["The Inn"]["players"] == ["Tom"]
         cells = [(each["x"], each["y"]) for each in world["rooms"]]
         assert len(set(cells)) == len(cells)
+        assert world["away"] == []
+
+    def test_a_player_who_is_away_is_named_with_the_room_that_they_left(self):
+        self.pass_time(60)
+        self.char1.db.prelogout_location = self.room1
+        self.char1.location = None
+        world = self.get("/map")
+        assert all(each["players"] == [] for each in world["rooms"])
+        (tom,) = world["away"]
+        assert (tom["name"], tom["place"]) == ("Tom", "The Inn")
+        assert tom["last_met"]
 
     def test_a_room_that_only_leads_to_the_others_is_on_the_map(self):
         loft = create_object(DefaultRoom, key="The Hay Loft")
