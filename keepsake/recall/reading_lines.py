@@ -6,7 +6,7 @@ It is what *Where did it go?* reads lines by (:class:`keepsake.tracing.typed.rea
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -41,18 +41,26 @@ class IndexReader:
         self._indexes = indexes
         self._knows = embedder.model_name == MODEL
 
-    def near(self, typed: str) -> Sequence[tuple[str, int]]:
-        """Return the memories that are nearest in meaning, best first; none if that is unknown."""
+    def near(self, typed: str) -> Callable[[], Sequence[tuple[str, int]]]:
+        """Begin to look for the memories that are nearest in meaning, in threads of its own.
+
+        Returns:
+            What waits for them: the best first, none if that is unknown.
+        """
         if not self._knows:
-            return ()
+            return tuple
         try:
             vector = self._embedder.embed([typed])[0]
         except KeepsakeError as error:
             log.warning("Lines near typed words are not looked for", problem=str(error))
-            return ()
+            return tuple
         asked = _EXECUTOR.map(partial(_nearest, vector), self._indexes.items())
-        found = sorted((each for of in asked for each in of), reverse=True)
-        return [(key, number) for _, key, number in found]
+
+        def found() -> Sequence[tuple[str, int]]:
+            best = sorted((each for of in asked for each in of), reverse=True)
+            return [(key, number) for _, key, number in best]
+
+        return found
 
     def compare(
         self, typed: str, words: Mapping[str, float], lines: Sequence[tuple[str, str]]

@@ -29,7 +29,7 @@ from keepsake.tracing.standing import Holding
 from keepsake.tracing.tellings import tellings_of, text_of
 from keepsake.tracing.texts import memories_at
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
-from keepsake.tracing.typed.gathering import gathered
+from keepsake.tracing.typed.gathering import gathered, has_near
 from keepsake.tracing.typed.meant import NOBODY, Meant, People
 from keepsake.tracing.typed.reading import LineReader
 from keepsake.tracing.typed.signals import judged
@@ -137,11 +137,13 @@ def follow_words(
     """
     shared = max(MOST_MEMORIES // max(len(archives), 1), LEAST_TELLINGS)
     most = min(MOST_TELLINGS, shared)
+    begun = [reader.near(way) for way in wording.typed] if reader else None
     texts = (each.text for of in archives.values() for each in of.texts.of(of.folder))
     meant = Meant(wording, people, texts)
-    near = [line for way in wording.typed for line in reader.near(way)] if reader else None
-    gathered_of, complete = gathered(archives, meant, people, happening, most, near=near)
-    chances = judged(archives, gathered_of, meant, people, reader) if reader else {}
+    gathered_of, complete = gathered(archives, meant, people, happening, most, near=begun)
+    # Without those near in meaning, the weights do not hold.
+    judge = reader if has_near(gathered_of) else None
+    chances = judged(archives, gathered_of, meant, people, judge) if judge else {}
     typed = {word for way in wording.ways for word in way}
     about = choice.of(strands(gathered_of, typed, chances))
     found = likely(gathered_of, about)

@@ -105,7 +105,7 @@ def test_an_embedder_from_which_nothing_was_learned_compares_nothing(village):
             raise AssertionError(texts)
 
     reader = IndexReader(Other(), {})
-    assert reader.near("she is deaf") == ()
+    assert reader.near("she is deaf")() == ()
     assert reader.compare("she is deaf", {}, [("Anneke says: ", DEAF)]) is None
     people = People({"anneke": ("Anneke",)}, {})
     found = follow_words(village.read(), Wording.of("my watch"), people=people, reader=reader)

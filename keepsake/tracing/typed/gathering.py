@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -52,7 +52,7 @@ def gathered(
     happening: str,
     most: int,
     *,
-    near: Sequence[Line] | None = None,
+    near: Sequence[Callable[[], Sequence[Line]]] | None = None,
 ) -> tuple[Mapping[str, Sequence[Found]], bool]:
     """Return what agents remember of what was typed, by key, oldest first; blocks.
 
@@ -61,8 +61,8 @@ def gathered(
     Args:
         happening: The happening that is the fact itself; empty if it is none.
         most: The most memories of each agent, the newest.
-        near: Memories that are near it in meaning; None if nobody judges whether what has a few of
-            the words means them.
+        near: What waits for memories that are near it in meaning; None if nobody judges whether
+            what has a few of the words means them.
 
     Returns:
         Their memories, and whether these are all.
@@ -89,8 +89,14 @@ def gathered(
                 known = found[key].get(memory.number)
                 if known is None or known.match not in (Match.WHOLE, Match.TALK):
                     found[key][memory.number] = Found(memory, Match.TALK)
-    _add_near(found, archives, near or ())
+    for each in near or ():
+        _add_near(found, archives, each())
     return {key: [of[number] for number in sorted(of)] for key, of in found.items()}, complete
+
+
+def has_near(found: Mapping[str, Sequence[Found]]) -> bool:
+    """Return whether anything was found by its meaning."""
+    return any(each.match is Match.NEAR for of in found.values() for each in of)
 
 
 def _is_by_words(found: Found) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from keepsake.tracing.typed.gathering import Line
@@ -26,8 +26,12 @@ class ComparedLines(Protocol):
 class LineReader(Protocol):
     """Finds lines near something typed, and compares lines with it; blocks."""
 
-    def near(self, typed: str) -> Sequence[Line]:
-        """Return the memories that are nearest in meaning, best first; none if that is unknown."""
+    def near(self, typed: str) -> Callable[[], Sequence[Line]]:
+        """Begin to look for the memories that are nearest in meaning.
+
+        Returns:
+            What waits for them: the best first, none if that is unknown.
+        """
 
     def compare(
         self, typed: str, words: Mapping[str, float], lines: Sequence[tuple[str, str]]

@@ -3,6 +3,7 @@
 import { act, actForm, field } from "./api.js";
 import { AskAgain } from "./aside.js";
 import { byId, count, el, fill, moment, personLink, setText, time, whyLink } from "./dom.js";
+import { excerpt } from "./excerpt.js";
 import { fromWhom } from "./fact_answer.js";
 import { leaveOut } from "./fact_choice.js";
 import {
@@ -158,7 +159,11 @@ function knower(of) {
       : el(
           "p",
           { class: `first ${telling ? kindOf(telling) : ""}` },
-          el("q", { dir: "auto" }, of.heard),
+          el(
+            "q",
+            { dir: "auto", title: of.heard },
+            typed() ? excerpt(of.heard, page.fact.words) : of.heard,
+          ),
         ),
     typed() ? null : heard,
     el(
