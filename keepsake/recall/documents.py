@@ -102,7 +102,7 @@ class Hit:
     others are the next best: what a prompt recalls leaves them out, but ``> recall`` and
     ``@recall`` show them, because somebody asked for these words.
 
-    ``fills``: Whether it bears only because the answer probably stands in several talks.
+    ``several_talks``: Whether it bears only because the answer probably stands in several talks.
     """
 
     document: Document
@@ -110,7 +110,7 @@ class Hit:
     reasons: Sequence[str] = ()
     bears: bool = True
     passage: str = ""  # the passage of a long document that was found; empty for a short one
-    fills: bool = False
+    several_talks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

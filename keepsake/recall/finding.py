@@ -51,7 +51,7 @@ class SearchResult:
     @property
     def is_about_several(self) -> bool:
         """Whether the answer probably stands in several talks, so that all that ranks bears."""
-        return any(hit.fills for hit in self.hits)
+        return any(hit.several_talks for hit in self.hits)
 
     def without(self, numbers: Collection[int]) -> SearchResult:
         """Return the results without the memories of those numbers."""
@@ -92,10 +92,10 @@ class Wanted:
         excerpts: Whether the prompt shows what was found with its neighbours. It belongs to a model
             that reads much: then all that ranks bears on a question about several talks.
         unprompted: Whether the text is a scene, as nobody asked: recent memories count more.
-        seeks: Whether the text is no question, but wants what the memory has of it. Then only the
-            best bears. The lines of the window are ranked too, though not returned: what bears
-            less than they do is something else that is like it.
-        sparing: Whether the text is said in a talk, most of which needs no memory. Then only
+        wants_answer: Whether the text is no question, but wants what the memory has of it. Then
+            only the best bears. The lines of the window are ranked too, though not returned: what
+            bears less than they do is something else that is like it.
+        only_usable: Whether the text is said in a talk, most of which needs no memory. Then only
             memories bear that an answer can use.
         seconds: How long the search may take.
     """
@@ -107,8 +107,8 @@ class Wanted:
     shown: frozenset[int] = frozenset()
     excerpts: bool = False
     unprompted: bool = False
-    seeks: bool = False
-    sparing: bool = False
+    wants_answer: bool = False
+    only_usable: bool = False
     seconds: float
 
     def is_shown(self, document: Document) -> bool:
@@ -180,18 +180,18 @@ class Finder:
             text,
             limit=limit,
             kinds=None if limit else wanted.most,
-            before=None if wanted.seeks else before,
+            before=None if wanted.wants_answer else before,
             unprompted=wanted.unprompted,
-            seeks=wanted.seeks,
-            sparing=wanted.sparing,
-            fills=wanted.excerpts,
+            wants_answer=wanted.wants_answer,
+            only_usable=wanted.only_usable,
+            several_talks=wanted.excerpts,
             seconds=wanted.seconds * VECTOR_SHARE,
             asker=asker,
             may=lambda document: self._may_find(document, wanted, audience),
         )
         if hits is None:
             return None
-        if wanted.seeks:
+        if wanted.wants_answer:
             hits = _only_best(hits)
         if before is not None:
             hits = [hit for hit in hits if not wanted.is_shown(hit.document)]
@@ -206,7 +206,7 @@ class Finder:
         seconds: float,
         *,
         audience: Audience | None = None,
-        seeks: bool = False,
+        wants_answer: bool = False,
     ) -> list[Hit] | None:
         """Return what bears on ``text``, the window included.
 
@@ -214,7 +214,7 @@ class Finder:
             limit: The most memories.
             seconds: How long the search may take.
             audience: Who may hear the results; None for somebody who may know all.
-            seeks: See :class:`Wanted`.
+            wants_answer: See :class:`Wanted`.
 
         Returns:
             The memories, best first; None if no index could be searched.
@@ -223,14 +223,14 @@ class Finder:
         return self._search.search(
             text,
             kinds={DocumentKind.MEMORY: limit},
-            seeks=seeks,
+            wants_answer=wants_answer,
             seconds=seconds * VECTOR_SHARE,
             may=lambda document: audience is None or self._may_hear(document, audience),
         )
 
     def _may_find(self, document: Document, wanted: Wanted, audience: Audience | None) -> bool:
-        """Whether a search may rank a document; see :attr:`Wanted.seeks`."""
-        if not wanted.seeks and document.last in wanted.shown:
+        """Whether a search may rank a document; see :attr:`Wanted.wants_answer`."""
+        if not wanted.wants_answer and document.last in wanted.shown:
             return False
         return audience is None or self._may_hear(document, audience)
 

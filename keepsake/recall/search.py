@@ -44,8 +44,13 @@ _EXECUTOR = ThreadPoolExecutor(32, thread_name_prefix="recall")
 class MemorySearch:
     """Searches the memories, summaries and notes of one agent.
 
-    Without ``vectors`` or ``embedder`` it searches by words alone. ``complain`` is called once when
-    words or meaning begin to fail, and again only after they have worked in between.
+    Without ``vectors`` or ``embedder`` it searches by words alone. A hit *bears* on the text if it
+    is relevant enough to be shown.
+
+    Args:
+        names: Returns the names of people and places, which a query may have.
+        complain: Called once when words or meaning begin to fail, and again only after they have
+            worked in between.
     """
 
     def __init__(
@@ -76,9 +81,9 @@ class MemorySearch:
         kinds: Mapping[DocumentKind, int] | None = None,
         before: int | None = None,
         unprompted: bool = False,
-        seeks: bool = False,
-        sparing: bool = False,
-        fills: bool = False,
+        wants_answer: bool = False,
+        only_usable: bool = False,
+        several_talks: bool = False,
         seconds: float | None = None,
         asker: Person | None = None,
         may: Callable[[Document], bool] = lambda _: True,
@@ -91,9 +96,9 @@ class MemorySearch:
             before: Only documents whose last memory comes before that number, so that memories
                 visible in the window are left out; notes are always searched.
             unprompted: Whether ``text`` is a scene, as nobody asked: recent memories score higher.
-            seeks: Whether ``text`` wants an answer from the memory although it is no question.
-            sparing: Whether only memories bear that an answer in a talk can use.
-            fills: Whether all memories bear on a question whose answer stands in several talks.
+            wants_answer: Whether ``text`` wants an answer although it is no question.
+            only_usable: Whether of the memories only those bear that an answer in a talk can use.
+            several_talks: Whether all that is found bears if the answer stands in several talks.
             seconds: How long to wait for the search by meaning once the search by words has ended;
                 after that, words are used alone.
             asker: The person who says ``text``; None if that is not known.
@@ -105,9 +110,9 @@ class MemorySearch:
         now = self._clock.now().astimezone()  # a day begins at local midnight
         names = self._names()
         query = query_of(text, names, now, asker, unprompted=unprompted)
-        if seeks:
+        if wants_answer:
             query = replace(query, asks=True)
-        # In another thread, during the next line.
+        # Embedder and vectors work in another thread while this one searches by words.
         nearest = self._ask_vectors(query, is_said=asker is not None, unprompted=unprompted)
         by_words = self._unless_failing("words", lambda: self._search_words(query, kinds, before))
         by_meaning = self._unless_failing(
@@ -117,7 +122,7 @@ class MemorySearch:
             return None
         word_scores, worths = by_words
         nearest_passages, asked = by_meaning or ((), NOTHING_ASKED)
-        judges = sparing and asker is not None
+        judges = only_usable and asker is not None
         passages = _by_row(nearest_passages, before)
         likenesses = {row: max(found.values()) for row, found in passages.items()}
         rows = self._candidates(
@@ -164,8 +169,8 @@ class MemorySearch:
             unprompted=unprompted,
             agent=self._agent,
             asker=asker,
-            sparing=sparing,
-            fills=fills,
+            only_usable=only_usable,
+            several_talks=several_talks,
         )
 
     def _ask_vectors(

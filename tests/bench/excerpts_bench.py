@@ -147,7 +147,7 @@ def _found(question: TrialQuestion, finder: Finder, memories: int) -> SearchResu
         summaries=0,
         notes=0,
         excerpts=True,
-        sparing=True,
+        only_usable=True,
         seconds=_PATIENCE,
     )
     found = finder.find(question.text, wanted, audience=frozenset())

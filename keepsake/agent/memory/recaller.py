@@ -75,7 +75,7 @@ class Recaller:
         *,
         purpose: RecallPurpose = RecallPurpose.THOUGHT,
         unprompted: bool = False,
-        seeks: bool = False,
+        wants_answer: bool = False,
         audience: Audience = NO_PRIVATE_WORDS,
         asker: Person | None = None,
         holds_private: bool = False,
@@ -99,7 +99,7 @@ class Recaller:
             purpose=purpose,
             seconds=wait,
             unprompted=unprompted,
-            seeks=seeks,
+            wants_answer=wants_answer,
             audience=audience,
             asker=asker,
             holds_private=holds_private,
@@ -124,7 +124,7 @@ class Recaller:
         seconds: float = BUILDER_SECONDS,
         limit: int = 0,
         unprompted: bool = False,
-        seeks: bool = False,
+        wants_answer: bool = False,
         audience: Audience | None = NO_PRIVATE_WORDS,
         asker: Person | None = None,
         holds_private: bool = False,
@@ -135,7 +135,7 @@ class Recaller:
             purpose: What the search is for; logged with it.
             limit: The maximum number of hits; 0 for what a prompt needs of each kind.
             unprompted: Whether ``text`` is a scene, as nobody asked: recent memories count more.
-            seeks: Whether ``text`` wants an answer from the memory although it is no question.
+            wants_answer: Whether ``text`` wants an answer although it is no question.
             audience: Who may hear the results; None for a builder, who may see all.
             asker: Who said ``text``; None if nobody did.
             holds_private: Whether a model wrote ``text`` from private words; it is not logged then.
@@ -159,8 +159,8 @@ class Recaller:
             shown=context.shown_before(before, limits.shown_lines),
             excerpts=limits.shows_excerpts,
             unprompted=unprompted,
-            seeks=seeks,
-            sparing=True,
+            wants_answer=wants_answer,
+            only_usable=True,
             seconds=seconds,
         )
         found = finder.find(text, wanted, limit=limit, audience=audience, asker=asker)

@@ -300,7 +300,7 @@ def reread_result(
     others = (hit for hit in found.hits if hit.document.kind is not DocumentKind.MEMORY)
     around = {memory.number: memory for each in results for memory in each.around}
     # All that ranks bears on such a question, so what was found further does, too.
-    memories = (replace(best[key], bears=True, fills=True) for key in keys)
+    memories = (replace(best[key], bears=True, several_talks=True) for key in keys)
     return SearchResult((*memories, *others), tuple(around[n] for n in sorted(around)))
 
 

@@ -41,7 +41,7 @@ class Recalling(OfMemory):
                 hearers = frozenset(each.id for each in self._reader.people([*audience]))
             text = one_line(question)
             found = opened.finder.find_memories(
-                text, limit, RECALL_SECONDS, audience=hearers, seeks=True
+                text, limit, RECALL_SECONDS, audience=hearers, wants_answer=True
             )
             if found is None:
                 raise opened.index.problem or IndexUnavailable("The index cannot be searched now")

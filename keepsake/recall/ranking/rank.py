@@ -52,8 +52,8 @@ def rank(
     unprompted: bool = False,
     agent: str = "",
     asker: Person | None = None,
-    sparing: bool = False,
-    fills: bool = False,
+    only_usable: bool = False,
+    several_talks: bool = False,
 ) -> list[Hit]:
     """Return the ``limit`` best candidates, best first, each with the reasons for its rank.
 
@@ -68,8 +68,8 @@ def rank(
         unprompted: Whether the query is a scene, as nobody asked: recent memories score higher.
         agent: The agent, whose own words score lower; empty for none.
         asker: Who said the text; None if nobody did.
-        sparing: Whether only memories bear that an answer in a talk can use.
-        fills: Whether all memories bear on a question whose answer stands in several talks.
+        only_usable: Whether of the memories only those bear that an answer in a talk can use.
+        several_talks: Whether all that is found bears if the answer stands in several talks.
     """
     among = CandidateList(question, candidates, meaning, agent)
     worth = {t: worths.get(t, 1.0) for t in question.terms}
@@ -93,13 +93,13 @@ def rank(
     chosen = _chosen(scores, among.documents, limit, kinds)
     lines = [place for place in chosen if among.documents[place].kind is DocumentKind.MEMORY]
     filled = set[int]()
-    if sparing and meaning and len(scores) >= ENOUGH:
+    if only_usable and meaning and len(scores) >= ENOUGH:
         shares = {place: _weight(among.matched(place), worth) for place in lines[:JUDGED]}
         alone = judge_alone(among, shares, scores, content, asker=asker)
         by_chance = noise(content)
         bears = {place for place in {*chosen}.difference(lines) if content[place] >= by_chance}
         bears |= usable(among, alone, alike if asker is not None else None, now)
-        filled.update(filling(among, alone, lines, bears) if fills else ())
+        filled.update(filling(among, alone, lines, bears) if several_talks else ())
     else:
         bears = {*bearing(chosen, lines, scores, content, asks=question.asks)}
     return [

@@ -46,7 +46,7 @@ def find(agent: AgentFolder, reopen: Opener):
             summaries=0,
             notes=0,
             before=agent.archive.last_number,
-            seeks=True,
+            wants_answer=True,
             seconds=10.0,
         )
         found = finder.find(text, wanted, audience=NO_PRIVATE_WORDS)
@@ -108,7 +108,7 @@ def test_a_line_that_the_prompt_leaves_out_is_found_and_one_that_it_shows_is_not
             before=20,
             shown=frozenset({14}),
             excerpts=True,
-            seeks=sought,
+            wants_answer=sought,
             seconds=10.0,
         )
         found = finder.find("Where does Edwin mend nets?", wanted, audience=NO_PRIVATE_WORDS)

@@ -38,8 +38,8 @@ BREAKFAST = 'Tom says to you, "I like cold dumplings with plum jam for breakfast
 def found(
     text: str,
     *lines: str,
-    sparing: bool,
-    fills: bool = False,
+    only_usable: bool,
+    several_talks: bool = False,
     apart: timedelta = timedelta(minutes=1),
 ) -> list[str]:
     """Return which of the lines bear on what Tom says.
@@ -59,7 +59,9 @@ def found(
     search = MemorySearch(
         words, index, embedder, names=lambda: ["Tom", "Ann", "Nell"], clock=clock, agent="Mira"
     )
-    hits = search.search(text, asker=TOM, limit=20, sparing=sparing, fills=fills)
+    hits = search.search(
+        text, asker=TOM, limit=20, only_usable=only_usable, several_talks=several_talks
+    )
     assert hits is not None
     return [hit.document.text for hit in hits if hit.bears]
 
@@ -67,7 +69,7 @@ def found(
 class TestUseful:
     def test_what_somebody_told_is_found_when_they_ask_for_it(self):
         asked = "What do I like for breakfast?"
-        best, *others = found(asked, *CHATTER, ERRAND, BREAKFAST, sparing=True)
+        best, *others = found(asked, *CHATTER, ERRAND, BREAKFAST, only_usable=True)
         assert best == BREAKFAST
         assert not set(CHATTER) & {*others}
 
@@ -92,7 +94,7 @@ class TestUseful:
         assert 0.0 <= found.probability() <= 1.0
 
     def test_of_few_candidates_the_upper_group_is_shown(self):
-        assert found("Where does my sister live?", SISTER, sparing=True) == [SISTER]
+        assert found("Where does my sister live?", SISTER, only_usable=True) == [SISTER]
 
 
 BEES = tuple(
@@ -112,29 +114,31 @@ class TestSeveral:
     """A question about several talks is shown what ranks next, too."""
 
     @staticmethod
-    def chatter(text: str, *, fills: bool, apart: timedelta) -> set[str]:
+    def chatter(text: str, *, several_talks: bool, apart: timedelta) -> set[str]:
         """Return which lines that are not about bees bear."""
-        some = found(text, *CHATTER, *BEES, sparing=True, fills=fills, apart=apart)
+        some = found(
+            text, *CHATTER, *BEES, only_usable=True, several_talks=several_talks, apart=apart
+        )
         assert set(BEES) & {*some}
         return {*some} - set(BEES)
 
     def test_what_ranks_next_bears_on_a_question_about_talks_of_several_days(self):
-        assert self.chatter(WHERE, fills=True, apart=timedelta(days=1))
+        assert self.chatter(WHERE, several_talks=True, apart=timedelta(days=1))
 
     def test_not_if_the_model_reads_little(self):
-        assert not self.chatter(WHERE, fills=False, apart=timedelta(days=1))
+        assert not self.chatter(WHERE, several_talks=False, apart=timedelta(days=1))
 
     def test_not_if_all_was_said_in_one_talk(self):
-        assert not self.chatter(WHERE, fills=True, apart=timedelta(minutes=1))
+        assert not self.chatter(WHERE, several_talks=True, apart=timedelta(minutes=1))
 
     def test_not_if_nothing_is_asked(self):
         told = "My bees make honey."
-        assert not self.chatter(told, fills=True, apart=timedelta(days=1))
+        assert not self.chatter(told, several_talks=True, apart=timedelta(days=1))
 
     @pytest.mark.parametrize("mark", ["？", "؟"])
     def test_a_question_has_its_mark_in_any_script(self, mark):
         asked = WHERE.replace("?", mark)
-        assert self.chatter(asked, fills=True, apart=timedelta(days=1))
+        assert self.chatter(asked, several_talks=True, apart=timedelta(days=1))
 
     def test_each_talk_but_the_best_counts_with_its_most_probable_memory(self):
         day = timedelta(days=1)

@@ -55,7 +55,7 @@ async def recall_for_turn(
         return await recaller.recall(
             _words_of_plan(context, tools),
             purpose=purpose or RecallPurpose.THOUGHT,
-            seeks=True,
+            wants_answer=True,
             audience=context.audience,
         )
     comes = impulse.kind in (ImpulseKind.ARRIVAL, ImpulseKind.GIVEN) and impulse.from_player
