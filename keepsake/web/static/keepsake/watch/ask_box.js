@@ -1,7 +1,7 @@
 /* The box "What do you want to know?": the questions that typed words may mean, each with its short answer. */
 
 import { get } from "./api.js";
-import { byId, el, fill, setAttribute } from "./dom.js";
+import { KEY, byId, el, fill, setAttribute } from "./dom.js";
 import { answerWords } from "./short_answer.js";
 
 /** Milliseconds without a key until the words count as typed. */
@@ -89,7 +89,7 @@ function combobox(field, list) {
   field.addEventListener("blur", () => show(false));
   field.addEventListener("keydown", (event) => {
     const options = [...list.children];
-    if (event.key === "Escape" && !list.hidden) {
+    if (event.key === KEY.escape && !list.hidden) {
       event.preventDefault();
       show(false);
     } else if (["ArrowDown", "ArrowUp"].includes(event.key) && options.length) {
@@ -98,7 +98,7 @@ function combobox(field, list) {
       const step = event.key === "ArrowDown" ? 1 : -1;
       const at = options.indexOf(active()) + step;
       choose(options[at] ?? (step > 0 ? null : options.at(at < -1 ? -1 : at)));
-    } else if (event.key === "Enter" && active()) {
+    } else if (event.key === KEY.enter && active()) {
       event.preventDefault();
       go(active());
     }

@@ -133,6 +133,9 @@ export function personLink(name, { key = "", id = null } = {}, attributes = {}) 
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
 
+/** Keys of the keyboard, as events name them. */
+export const KEY = Object.freeze({ enter: "Enter", escape: "Escape" });
+
 /** Bind keys; each is [key, description, function]. */
 export function bindKeys(bindings) {
   const ask = byId("ask");
@@ -148,7 +151,7 @@ export function bindKeys(bindings) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.target.matches(TYPING)) {
-      if (event.key === "Escape") event.target.blur();
+      if (event.key === KEY.escape) event.target.blur();
       return;
     }
     if (help.open || !does.has(event.key)) return;
@@ -177,7 +180,7 @@ export function rowKeys(where) {
   return [
     ["j", "next row", () => walk(where(), +1)],
     ["k", "row before", () => walk(where(), -1)],
-    ["Enter", "open the row", () => open()],
+    [KEY.enter, "open the row", () => open()],
   ];
 }
 

@@ -1,6 +1,6 @@
 /* The map of the world as a picture: rooms, exits, faces, and how a fact went from room to room. */
 
-import { el, fill, setAttribute, setText } from "./dom.js";
+import { KEY, el, fill, setAttribute, setText } from "./dom.js";
 import { lastBefore } from "./past.js";
 import { svg, twoLines } from "./svg.js";
 
@@ -282,7 +282,7 @@ export class WorldMap {
     };
     node.addEventListener("click", open);
     node.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
+      if (event.key !== KEY.enter) return;
       event.preventDefault(); // else the key also presses the button that gets the focus
       open();
     });
@@ -315,7 +315,7 @@ export class WorldMap {
       svg("title", {}),
     );
     node.addEventListener("click", () => this.choose(id));
-    node.addEventListener("keydown", (event) => event.key === "Enter" && this.choose(id));
+    node.addEventListener("keydown", (event) => event.key === KEY.enter && this.choose(id));
     this.#faces.set(id, node);
     this.faces.append(node);
     return node;
@@ -364,7 +364,7 @@ export class WorldMap {
       svg("title", {}, title),
     );
     node.addEventListener("click", () => choose(number));
-    node.addEventListener("keydown", (event) => event.key === "Enter" && choose(number));
+    node.addEventListener("keydown", (event) => event.key === KEY.enter && choose(number));
     return { group, node, titles: title };
   }
 
