@@ -2,73 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from keepsake.archive.log import Archive
-from keepsake.happening import HappeningKind
-from keepsake.memory.history import compactions
+from keepsake.happening import Speech
+from keepsake.memory.history import PastCompaction, compactions
 from keepsake.tracing.content import told_in
 from keepsake.tracing.kept import Kept
+from keepsake.tracing.losses import Loss, losses
 from keepsake.web import world
+from keepsake.web.access import NotFound
 from keepsake.web.asked.lines import told
 from keepsake.web.asked.shapes import AnswerLine
-from keepsake.web.fact_shapes import LossesView, LossView
-from keepsake.web.pasts.losses import losses
+from keepsake.web.pasts.losses import MOST_LOSSES
 from keepsake.web.people.known import KnownAgent, errands_of
 
 MOST = 2
-"""The lost memories that are told, and as many private ones at the most."""
+"""The lost memories that are told; of the private ones it is the one that tells most."""
 
 
 def lost(agent: KnownAgent, number: int | None = None) -> Sequence[AnswerLine]:
-    """Return what a compaction of an agent lost; ``number``: its own, or None for the last.
+    """Return what a compaction of an agent lost; blocks.
 
-    ``agent``: Its memory is open.
+    Args:
+        agent: Its memory is open.
+        number: That of the compaction; None for the last that stands.
+
+    Raises:
+        NotFound: There is no such compaction.
     """
     assert agent.mind is not None
-    kept = agent.mind.memory
-    archive = Archive(kept.folder / "archive", read_only=True)
-    made = number or next((c.number for c in reversed(compactions(archive)) if not c.undone), None)
+    archive = Archive(agent.mind.memory.folder / "archive", read_only=True)
+    past = reversed(compactions(archive))
+    made = next((c for c in past if (number == c.number if number else not c.undone)), None)
+    if made is None and number:
+        raise NotFound(f"There is no compaction {number}", "GET …/compactions lists all")
     if made is None:
         return (AnswerLine(label="Nothing", text="No compaction stands: prompts have it all."),)
-    errands = errands_of(world.known_agents())
-    found = losses(kept.folder, made, kept.name, books=agent.mind.books, errands=errands)
-    return [*_lines(found, agent, archive)]
+    first, last = made.covered or (1, 0)
+    memories = archive.read(first, min(last, first + MOST_LOSSES - 1))
+    found = losses(made, memories, agent.name)
+    return [*_lines(made, found, agent.name, errands_of(world.known_agents()))]
 
 
-def _lines(found: LossesView, agent: KnownAgent, archive: Archive) -> Iterator[AnswerLine]:
-    gone = [each for each in found.losses if each.kept is Kept.GONE]
-    hidden = [each for each in found.losses if each.kept is Kept.WHISPERED]
-    sure = "" if found.named else "probably "
+def _lines(
+    made: PastCompaction, found: Sequence[Loss], name: str, errands: Collection[str]
+) -> Iterator[AnswerLine]:
+    """Yield how much is lost, and what tells most of it; ``errands``: what asked for a deed."""
+    gone = [each for each in found if each.kept is Kept.GONE]
+    hidden = [each for each in found if each.kept is Kept.WHISPERED]
+    named = made.after.recent is not None and bool(made.after.recent.sources)
+    noun = "memory" if len(found) == 1 else "memories"
+    verb = "is" if len(gone) == 1 else "are"
     besides = f"{len(hidden):,} private ones are in no summary either; " if hidden else ""
     yield AnswerLine(
         label="Lost",
-        text=f"{len(gone):,} of {len(found.losses):,} memories are {sure}gone.",
+        text=f"{len(gone):,} of {len(found):,} {noun} {verb} {'' if named else 'probably '}gone.",
         aside=f"{besides}recall may still find them",
     )
-    yield from _told("Tells most", _telling(gone)[:MOST], agent, archive)
-    yield from _told("In private", _telling(hidden)[:1], agent, archive)
-
-
-def _telling(some: Sequence[LossView]) -> Sequence[LossView]:
-    """Return those first that others said and that tell something, the greatest loss first."""
-
-    def weight(each: LossView) -> tuple[bool, bool]:
-        memory = each.memory
-        says = memory.form is HappeningKind.SPEECH and bool(memory.source)
-        return not (says and told_in(memory.text)), each.errand
-
-    return sorted(some, key=weight)
-
-
-def _told(
-    label: str, some: Sequence[LossView], agent: KnownAgent, archive: Archive
-) -> Iterator[AnswerLine]:
-    for each in some:
-        for memory in archive.read(each.memory.number, each.memory.number):
+    for label, some in (
+        ("Tells most", _telling(gone, errands)[:MOST]),
+        ("In private", _telling(hidden, errands)[:1]),
+    ):
+        for each in some:
             yield AnswerLine(
                 label=label,
-                text=told(memory, agent.name),
-                private=memory.confidants is not None,
-                number=memory.number,
+                text=told(each.memory, name),
+                private=each.memory.confidants is not None,
+                number=each.memory.number,
             )
+
+
+def _telling(some: Sequence[Loss], errands: Collection[str]) -> Sequence[Loss]:
+    """Return those first that others said and that tell something, the greatest loss first."""
+
+    def weight(each: Loss) -> tuple[bool, bool]:
+        memory = each.memory
+        said = isinstance(memory.what, Speech) and not memory.is_own
+        return not (said and told_in(memory.words)), memory.happening in errands
+
+    return sorted(some, key=weight)

@@ -32,7 +32,7 @@ from keepsake.web.questions.said import MOST_LINES, Because, Said, SaidLine, sai
 LONGEST = 1000
 """The most characters of a question that are read."""
 MOST_ANSWERED = 4
-"""The most questions that a page answers at once."""
+"""The most questions of a page: the first one is answered at once."""
 
 
 def _asked_agent(request: HttpRequest) -> tuple[int, str, Path]:
@@ -70,7 +70,7 @@ class _Answered:
 
 @page
 def what_is_asked(request: HttpRequest) -> HttpResponse:
-    """Show the questions that typed words may mean, those that are likeliest with their answers."""
+    """Show the questions that typed words may mean, the likeliest with its answer."""
     question = _words(request, "q")
     here = request.GET.get("agent", "")
     try:
@@ -79,8 +79,10 @@ def what_is_asked(request: HttpRequest) -> HttpResponse:
         return _refused(request, error)
     shown = {
         "q": question,
-        "answered": [*map(_answered, offered[:MOST_ANSWERED])],
-        "questions": panel(),
+        "answered": [*map(_answered, offered[:1])],
+        # A script fills in their answers.
+        "others": offered[1:MOST_ANSWERED],
+        "questions": None if offered else panel(),
         **world_clock(),
     }
     return render(request, "keepsake/ask.html", shown)

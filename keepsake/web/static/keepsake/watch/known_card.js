@@ -2,8 +2,6 @@
 
 import { count, el, many, time, whereLink } from "./dom.js";
 import { folded, kept, mentions, met, newestFirst, others, ownWords } from "./person_card.js";
-import { QuestionKind } from "./kinds.js";
-import { lead } from "./short_answer.js";
 import { inWords } from "./sentences.js";
 
 /** The lines told in private, and the others, that answer what it knows. */
@@ -11,14 +9,13 @@ const PRIVATE = 4;
 const SHOWN = 8;
 const ORDER = "What tells most in rare words stands first; errands and questions stand last.";
 
-/** The card; `known` is of the API's answer `person` for this agent, the person by name and identity. */
-export function knownCard(known, { name, key }) {
+/** The card; `known` is of the API's answer `person` for this agent, `name` the person's name. */
+export function knownCard(known, name) {
   const lines = [...known.lines, ...known.overheard];
   const thinks = [known.portrait, known.remarks].filter(Boolean);
   return el(
     "li",
     { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
-    lead(known.id, QuestionKind.KNOWS, key),
     el(
       "p",
       { class: "dim" },

@@ -13,8 +13,10 @@ import {
   rowKeys,
   time,
 } from "./dom.js";
+import { QuestionKind } from "./kinds.js";
 import { knownCard } from "./known_card.js";
 import { personCard } from "./person_card.js";
+import { lead } from "./short_answer.js";
 
 /** The most cards that are drawn before the screen is. */
 const AT_ONCE = 6;
@@ -24,6 +26,9 @@ let people = [];
 async function load() {
   const query = { key: asked.get("key"), name: asked.get("name"), id: asked.get("agent") };
   const by = asked.get("by");
+  const whom = query.key ?? query.name;
+  // The short answer comes before all that it is of.
+  if (by && whom) fill(byId("answer"), lead(by, QuestionKind.KNOWS, whom));
   try {
     if (Object.values(query).some(Boolean)) drawPerson(await get("person", { ...query, by }));
     else {
@@ -63,7 +68,7 @@ function drawPerson({ person, others, agents: all, strangers }) {
   const named = others.map((each, i) => [i ? ", " : "", personLink(each.name, each)]);
   fill(byId("others"), named.length ? ["Others of this name: ", named] : "");
   byId("list").classList.toggle("one", Boolean(one));
-  if (one) fill(byId("list"), knownCard(one, person));
+  if (one) fill(byId("list"), knownCard(one, person.name));
   else drawCards(all.map((each) => () => personCard(each, person.name)));
   fill(
     byId("strangers"),

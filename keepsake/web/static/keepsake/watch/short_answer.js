@@ -45,7 +45,12 @@ function row(id, { label, text, aside, private: hidden, number }, repeated, link
  * `of`: what is asked; `about`: whom or what about.
  */
 export function lead(id, of, about = "") {
-  const place = el("div", { class: "lead" }, el("span", { class: "dim" }, "…"));
+  return answerIn(el("div", { class: "lead" }), id, of, about);
+}
+
+/** Fill a place with a short answer, as soon as it comes; return the place. */
+export function answerIn(place, id, of, about) {
+  fill(place, el("span", { class: "dim" }, "…"));
   get(`agents/${id}/answer`, { of, about })
     .then((found) => fill(place, answerLines(found)))
     .catch(() => fill(place)); // what stands below answers, too, or says what is wrong

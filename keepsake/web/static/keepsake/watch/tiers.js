@@ -251,7 +251,7 @@ export class Tiers {
    * in words (`@yesterday`). */
   async show(at) {
     if (at.startsWith("@")) {
-      await this.#try(() => this.#asOf(moment(decodeURIComponent(at.slice(1)))));
+      await this.#try(() => this.#asOf(decodeURIComponent(at.slice(1))));
       // On a phone the answer would stand below the fold.
       if (this.page.getBoundingClientRect().top > LOW * innerHeight)
         this.page.scrollIntoView({ block: "start" });
@@ -362,7 +362,7 @@ export class Tiers {
   async #moved(number) {
     if (number >= this.#tiers.total) return this.#back();
     history.replaceState(null, "", `#memory/@m${number}`);
-    return this.#asOf({ n: number });
+    return this.#asOf(`m${number}`);
   }
 
   #named({ tier, first, last, summary }) {
@@ -435,11 +435,12 @@ export class Tiers {
     else location.hash = wanted;
   }
 
-  /** Show the tiers as they were at a time `t`, or when memory `n` came: both summaries, and the end of the window. */
-  async #asOf(query) {
+  /** Show the tiers as they were at a time, or when a memory came (`m17`): both summaries, and the end of the window. */
+  async #asOf(at) {
+    const answer = lead(this.id, QuestionKind.THEN, at); // it comes at the same time
     if (this.#tiers === null) await this.#refresh();
     const asked = ++this.#at;
-    const was = await get(`agents/${this.id}/as-of`, query);
+    const was = await get(`agents/${this.id}/as-of`, moment(at));
     if (asked !== this.#at) return;
     const { number, longterm, recent, time: iso } = was;
     this.#then(was);
@@ -453,7 +454,7 @@ export class Tiers {
       ),
       number
         ? [
-            lead(this.id, QuestionKind.THEN, `m${number}`),
+            answer,
             el("p", { class: "dim" }, held(was, this.#firstSummary)),
             became(this.id, was),
             el(
