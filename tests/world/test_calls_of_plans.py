@@ -59,6 +59,13 @@ class TestCallsOfPlans(PlansWorld):
         assert "(its time has come)" in self.prompts()[before]
         assert "You arrive" not in self.prompts()[before]
 
+    def test_an_agent_thinks_before_it_sets_off_if_something_is_to_be_done_elsewhere_first(self):
+        kitchen = self.add_room("The Kitchen")
+        self.add_exits(self.room1, "west", "east", kitchen)
+        before = self.appoint("in 3 minutes, the Quay, Tom: bring soup from the kitchen", 3.5)
+        assert "(its time has come)" in self.prompts()[before]
+        assert "You arrive" not in self.prompts()[before]
+
     def test_who_comes_and_speaks_at_once_gets_one_answer_for_words_and_plan(self):
         self.char1.move_to(self.quay, quiet=True)
         self.ask("Ask him.", "> plan when Tom comes: give him his letter", who=self.char2)
