@@ -125,6 +125,22 @@ class TestWhatStaysWithTheMessenger(CarriedAnswers):
         self.pass_minutes(1)
         assert self.of_window(self.mira, "ferryman").confidants == {identity_of(self.bram)}
 
+    def test_what_the_messenger_whispers_after_an_answer_is_its_own(self):
+        self.char2.move_to(self.room1, quiet=True)
+        self.of_mira[:] = [
+            "I go.\n> plan now, Bram: ask him if it is dry, and tell Tom\n> walk to Bram"
+            "\n> talk Bram = Is it dry?\n> wait for Bram",
+            "> whisper Bram = I have kept all your verses.\n> walk to Tom\nNot yet, Tom.\n> done 1",
+            "> wait",
+        ]
+        self.of_bram[:] = ["Not yet.", "> wait"]
+        self.char1.execute_cmd("talk Mira Go to Bram, ask him if it is dry, and tell me.")
+        self.pass_minutes(3)
+        own = self.of_window(self.mira, "verses")
+        assert (own.confidants, own.errand) == ({identity_of(self.bram)}, "")
+        assert any("Not yet, Tom." in line for line in self.heard_by_tom)
+        assert not any("verses" in each for each in self.consents())
+
     def test_nobody_else_who_whispers_is_shown_the_answer(self):
         self.sent("Not yet, the sand is wet.")
         self.char1.move_to(self.add_room("The Cellar"), quiet=True)
