@@ -76,6 +76,17 @@ class TestPlans(PlansWorld):
             assert f"also write > kept {promise.number})" in prompt
         assert self.mind.books.commitments.items == ()
 
+    def test_a_promise_that_was_made_in_another_answer_is_not_ended_with_a_plan(self):
+        self.ask("Bring me soup one day?", "I will.\n> promise Tom: soup one day")
+        self.ask("Meet me in ten minutes?", "Yes.\n> plan in 10 minutes, the Quay, Tom: be there")
+        self.char1.move_to(self.quay)
+        self.replies = ["> walk to the Quay", "There she lies.\n> done 1", "> wait"]
+        before = len(self.prompts())
+        self.pass_minutes(12)
+        prompts = self.prompts()[before:]
+        assert any("It is time for" in each for each in prompts)
+        assert not any("also write > kept" in each for each in prompts)
+
     def test_a_plan_waits_for_somebody_to_come(self):
         self.char1.move_to(self.quay)
         now = self.services.clock.now()

@@ -101,13 +101,25 @@ def with_plans(
     why = "; ".join(dict.fromkeys(filter(None, reasons)))
     why = f" ({why})"
     done = done_for(theirs, window)
-    promise = promise_of(due, tools.memory.commitments.items)
+    same_answer = (
+        each
+        for each in tools.memory.commitments.items
+        if not _heard_between(each.number, due.since, window)
+    )
+    promise = promise_of(due, same_answer)
     if promise is not None and may.may_hear([promise.number]):
         why += f" (you promised it: when it is done, also write > kept {promise.number})"
     short = short_line_of(theirs, done) if theirs in known else ""
     return replace(
         scene, due=f"{line_of(theirs, done)}{why}", due_now=f"{short}{why}" if short else ""
     )
+
+
+def _heard_between(one: int, other: int, window: Sequence[Memory]) -> bool:
+    """Return whether somebody spoke to the agent between two of its memories."""
+    first, last = sorted((one, other))
+    between = (each.heard for each in window if first < each.number < last)
+    return any(heard is not None and heard.is_to_me_or_all for heard in between)
 
 
 def _kept_from_others(
