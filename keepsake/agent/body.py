@@ -135,8 +135,8 @@ class Body(CharacterObject, Protocol):
     def pass_on(self, question: Impulse) -> bool:
         """Let another agent here think about a question to everybody; return whether one does."""
 
-    def read_ahead(self) -> None:
-        """Have a slow model read its prompt, if a player is here."""
+    def read_ahead(self, *, for_newcomers: bool = False) -> None:
+        """Have a slow model read its prompt, if a player is here, or may enter the game here."""
 
     def at_minute(self) -> None:
         """Called each minute while its mind is open."""

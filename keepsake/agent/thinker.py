@@ -344,10 +344,16 @@ class Thinker:
         plans = self._tools.plans
         return plans.begin(number) if plans is not None else None
 
-    def read_ahead(self, player: CharacterObject) -> None:
-        """Have a slow model read the agent's prompt before a player who is here speaks to it."""
+    def read_ahead(self, player: CharacterObject | None) -> None:
+        """Have a slow model read the agent's prompt before a player speaks to it.
+
+        ``player``: Who is here; None for anybody who may come.
+        """
         agent = self.presence.update()
         if agent is None or self.presence.state is not AgentState.IDLE or self._walking():
+            return
+        if player is None:
+            self._read_ahead(IDLE, in_talk=False)
             return
         name = name_of(player, agent)
         may_speak = Impulse(ImpulseKind.ADDRESSED, True, name, source_id=identity_of(player))

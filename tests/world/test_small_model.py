@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.test import override_settings
+
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.contrib.evennia import lifecycle
 from tests.fakes.model_server import llm_page
@@ -225,3 +227,15 @@ class TestReadingAhead(Inn):
         self.char1.move_to(self.room1)
         self.pass_time(1)
         assert self.ahead() == []
+
+    def test_who_stands_where_players_enter_reads_ahead_once_the_model_answers(self):
+        self.use(form="dialogue")
+        with override_settings(START_LOCATION=self.quay.dbref):
+            self.char1.location = None
+            lifecycle._model_is_back()
+            self.pass_time(1)
+            assert self.ahead() == [], "nobody is on the quay"
+        with override_settings(START_LOCATION=self.room1.dbref):
+            lifecycle._model_is_back()
+            self.settle(lambda: len(self.ahead()) == 2)
+        assert sorted(self.ahead()) == sorted(self.of(self.mira, self.joss))

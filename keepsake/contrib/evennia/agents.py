@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from django.conf import settings
+
 from keepsake.agent.attention.impulse import Impulse
 from keepsake.agent.body import Body
 from keepsake.agent.mind import Mind
@@ -262,11 +264,21 @@ class AgentMixin(AgentHooks, CharacterMixin):
             runtime().events.emit(moved)
             runtime().post(self.read_ahead)  # by then its walk has ended, if it is there
 
-    def read_ahead(self) -> None:
-        """Have a slow model read the agent's prompt for the first player who is here."""
+    def read_ahead(self, *, for_newcomers: bool = False) -> None:
+        """Have a slow model read the agent's prompt for the first player who is here.
+
+        Args:
+            for_newcomers: Whether it is read for nobody yet, where new players enter the game.
+        """
+        mind = self.mind
+        if mind is None:
+            return
         players = players_near(self)
-        if players and (mind := self.mind) is not None:
+        enter = self.location is not None and self.location.dbref == settings.START_LOCATION
+        if players:
             mind.thinker.read_ahead(players[0])
+        elif for_newcomers and enter:
+            mind.thinker.read_ahead(None)
 
     def at_look(self, target: GameObject | None, **kwargs: Any) -> str:
         """Return what the agent sees: nothing of its room while it walks home or sleeps."""

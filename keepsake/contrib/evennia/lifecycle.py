@@ -98,7 +98,7 @@ def _model_is_back() -> None:
     for mind in open_minds():
         mind.thinker.answer_waiting()
         if (agent := mind.thinker.body()) is not None:
-            agent.read_ahead()
+            agent.read_ahead(for_newcomers=True)
     for tell in at_model_ready:
         with logged(log, "It could not be told that a model answers"):
             tell()
