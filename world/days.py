@@ -66,7 +66,7 @@ def live_minute(agent: Any, now: Almanac) -> None:
 def is_free(agent: Any) -> bool:
     """Return whether the agent is free: no talk, sleep, thought, walk or player controls it."""
     mind = agent.mind
-    if mind is None or agent.location is None or mind.sleeper.walking:
+    if mind is None or agent.location is None or mind.walker.walking:
         return False
     kept = agent.db.asleep or agent.db.paused or agent.has_account
     thinker = mind.thinker
@@ -141,7 +141,7 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
             words = f"I'm only stepping out to {goal.key}."
             with happens(Speech(speaker=person_of(agent), words=words)):
                 show(agent, f'{agent.key} says, "{words}"', MessageType.SCENE)
-        agent.mind.sleeper.walk(goal, lambda: None)
+        agent.mind.walker.follow_routine(goal, lambda: None)
 
 
 def _stays(agent: Any, now: datetime) -> bool:

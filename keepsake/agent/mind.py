@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.acting.actor import Actor
+from keepsake.agent.acting.walker import Walker
 from keepsake.agent.acting.walks import Walks
 from keepsake.agent.attention.impulse import IDLE, Impulse, ImpulseKind
 from keepsake.agent.body import AgentRef, Body
@@ -73,12 +74,13 @@ class Mind:
         tools = MemoryTools(memory, books, recaller, self.compactions, services)
         self.tools = tools
         self.actor = Actor(memory, tools)
-        self.thinker = Thinker(ref, tools, self.actor, services, lambda: self.sleeper.walking)
+        self.walker = Walker(ref.body, services.scheduler)
+        self.thinker = Thinker(ref, tools, self.actor, services, lambda: self.walker.walking)
         self.presence = self.thinker.presence
         self._night_work = NightWork(memory, books, services)
         nights = Nights(ref.name, self._night_work.tasks, services, self._prepare_night)
-        self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)
-        self.walks = Walks(self.thinker, self.sleeper, self.actor, tools)
+        self.sleeper = Sleeper(memory, self.thinker, self.walker, nights, services)
+        self.walks = Walks(self.thinker, self.walker, self.actor, tools)
         self.plans = Plans(
             ref.name, books.plans, services, self.thinker.begin_plan, self.walks.seconds_to
         )
@@ -289,8 +291,8 @@ class Mind:
         still = "; it is still paused, and does not think" if agent.db.paused else ""
         if self.sleeper.wake(who, rested=True):
             return True, f"{agent.key} wakes up{still}"
-        if self.sleeper.going_home:
-            self.sleeper.stop_walking()
+        if self.walker.is_going_to_bed:
+            self.walker.stop()
             return True, f"{agent.key} stays up{still}"
         return False, f"{agent.key} is awake{still}"
 

@@ -105,7 +105,7 @@ def _gather(copy: Copy) -> None:
     admin.see("The Kettle")
     admin.type(
         "py from keepsake.contrib.evennia.creation import all_agents; "
-        "[(a.attributes.remove('day'), a.mind.sleeper.stop_walking()) for a in all_agents()]; "
+        "[(a.attributes.remove('day'), a.mind.walker.stop()) for a in all_agents()]; "
         "self.msg('no days left')",
         "no days left",
     )

@@ -203,4 +203,4 @@ class TestByRule(Appointing):
         self.pass_minutes(4)
         assert self.mira.location is self.quay
         self.mira.mind.sleeper.tick()
-        assert not self.mira.mind.sleeper.walking
+        assert not self.mira.mind.walker.walking

@@ -97,7 +97,7 @@ class TestGoingHome(SleepWorld):
         assert self.mira.location is self.square
         self.char1.move_to(self.square, quiet=True)
         self.char1.execute_cmd("say Good evening, Mira!")
-        assert not self.sleeper.going_home
+        assert not self.mind.walker.walks_on_purpose
         self.walk()
         assert self.mira.location is self.square
         before = len(self.remembered())
@@ -234,6 +234,18 @@ class TestBuilders(SleepWorld):
         assert "goes home to sleep, to The Inn" in self.type("@sleep mira")
         assert "going home" in self.type("@agent")
         assert "stays up" in self.type("@wake mira")
+
+    def test_an_agent_on_an_errand_is_not_going_to_bed(self):
+        self.char1.permissions.add("Builder")
+        square = self.add_room("The Square")
+        self.add_exits(self.room1, "out", "in", square)
+        self.mind.walker.go_on_errand(square, lambda: None)
+        assert self.mind.walker.walking
+        shown = self.type("@agent")
+        assert "Mira" in shown
+        assert "going home" not in shown
+        assert "is awake" in self.type("@wake mira")
+        assert self.mind.walker.walking
 
     def test_it_is_rested_if_a_builder_wakes_it_but_not_if_a_player_does(self):
         self.char1.permissions.add("Builder")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from keepsake.agent.sleep.sleeper import FARTHEST
+from keepsake.agent.acting.walker import FARTHEST
 from keepsake.books.plan import PlanState
 from tests.world.plans_world import PlansWorld
 
@@ -18,7 +18,7 @@ class TestWalksForPlans(PlansWorld):
         for _ in range(300):
             self.time.time += timedelta(seconds=1)
             self.pass_time(1)
-            if self.mind.sleeper.walking:
+            if self.mind.walker.walking:
                 return
         self.fail("Mira does not walk.")
 
@@ -238,9 +238,9 @@ class TestWalksForPlans(PlansWorld):
             opposite = ring[ring.index(self.mira.location) - 2]
             self.char1.move_to(opposite, quiet=True)
             self.pass_time(0.5)
-            if not self.mind.sleeper.walking:
+            if not self.mind.walker.walking:
                 break
-        assert not self.mind.sleeper.walking
+        assert not self.mind.walker.walking
         assert any("You did not reach Tom" in line for line in self.lines())
 
     def test_a_walk_that_cannot_begin_does_not_end_the_plan(self):

@@ -173,14 +173,14 @@ class TestQuestionToAll(AgentsWorld):
         assert "This was not said to you" not in prompt
 
     def test_it_is_for_another_one_if_who_would_listen_is_walking_away(self):
-        self.mind.sleeper.walk(self.quay, lambda: None)
+        self.mind.walker.follow_routine(self.quay, lambda: None)
         assert self.ask_all() == ["Bram"]
 
     def test_the_partner_of_a_talk_who_walks_away_is_not_held_up(self):
         self.char1.execute_cmd("talk wren Good day.")
         self.pass_time(10)
         arrived = []
-        self.wren.mind.sleeper.go_on_errand(self.quay, lambda: arrived.append(self.wren.location))
+        self.wren.mind.walker.go_on_errand(self.quay, lambda: arrived.append(self.wren.location))
         assert self.ask_all() == ["Mira, an innkeeper"]
         assert arrived == [self.quay]
 

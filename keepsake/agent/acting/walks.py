@@ -11,9 +11,9 @@ from functools import partial
 from keepsake.agent.acting.actor import Actor
 from keepsake.agent.acting.acts import Basis
 from keepsake.agent.acting.journey import Journey
+from keepsake.agent.acting.walker import Walker, WalkKind
 from keepsake.agent.body import Body
 from keepsake.agent.memory.tools import MemoryTools
-from keepsake.agent.sleep.sleeper import ERRAND_PACE, Sleeper
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of
 from keepsake.agent.surroundings.routes import Goal, find_goal
@@ -29,14 +29,12 @@ class Walks:
     """The walks of one agent.
 
     Args:
-        sleeper: Moves the agent; it walks to one place at a time.
+        walker: Moves the agent.
     """
 
-    def __init__(
-        self, thinker: Thinker, sleeper: Sleeper, actor: Actor, tools: MemoryTools
-    ) -> None:
+    def __init__(self, thinker: Thinker, walker: Walker, actor: Actor, tools: MemoryTools) -> None:
         self._thinker = thinker
-        self._sleeper = sleeper
+        self._walker = walker
         self._actor = actor
         self._tools = tools
         self._memory = tools.memory
@@ -50,7 +48,7 @@ class Walks:
         """Return how long the way to a place takes; 0 if the agent is there or knows no way."""
         agent = self._thinker.body()
         found = find_goal(agent, place) if agent is not None else None
-        return len(found.ways) * ERRAND_PACE if found is not None else 0.0
+        return len(found.ways) * WalkKind.ERRAND.pace if found is not None else 0.0
 
     def begin(self, agent: Body, words: str, act: int) -> Journey | str:
         """Start a walk that the agent chose; return it, or why there is none.
@@ -71,13 +69,13 @@ class Walks:
             return Journey.already_there(person)
         journey = Journey(person)
         arrived = partial(self._arrived, found, act, journey)
-        self._sleeper.go_on_errand(found.room, arrived, found.person)
+        self._walker.go_on_errand(found.room, arrived, found.person)
         return journey
 
     def set_off(self, plan: Plan) -> bool:
         """Walk to the place of a plan, if nobody need be told; return whether the agent does."""
         agent = self._thinker.body()
-        if agent is None or self._sleeper.going_home or self.seconds_to(plan.where) == 0.0:
+        if agent is None or self._walker.walks_on_purpose or self.seconds_to(plan.where) == 0.0:
             return False
         if not may_set_off(agent, plan, self._thinker):
             return False
@@ -91,9 +89,9 @@ class Walks:
         """Walk to a place by its name; return False if there is no way."""
         agent = self._thinker.body()
         found = find_goal(agent, place) if agent is not None else None
-        if found is None or self._sleeper.asleep:
+        if agent is None or found is None or agent.db.asleep:
             return False
-        self._sleeper.go_on_errand(found.room, arrived, found.person)
+        self._walker.go_on_errand(found.room, arrived, found.person)
         return True
 
     def _arrived(self, goal: Goal, act: int, journey: Journey) -> None:

@@ -6,22 +6,19 @@ thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from keepsake.agent.acting.walker import Walker, WalkKind
 from keepsake.agent.attention.impulse import Impulse, ImpulseKind
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.scheduler import Alarm
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.surroundings.addressing import WAKE, impulse_of
-from keepsake.agent.surroundings.game_objects import CharacterObject, GameObject, RoomObject
+from keepsake.agent.surroundings.game_objects import GameObject
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of, place_of
 from keepsake.agent.surroundings.people import hosts_guests, players_near
-from keepsake.agent.surroundings.routes import Route, route_to
 from keepsake.agent.surroundings.showing import show
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.message_types import RULED, MessageType
@@ -39,32 +36,10 @@ ITS_HOUR = "its hour"
 """What wakes an agent that nobody disturbs: it has slept enough."""
 _ADDRESSED = (ImpulseKind.ADDRESSED, ImpulseKind.NAMED)
 """Words that are meant for a sleeper, which a shout wakes."""
-_TIRED = "yawns, and sets off for home."
-_CALLED = "hurries home to a guest."
-_ERRAND = "sets off."
-_STROLL = ""
-"""What people see when a walk begins. A walk of the daily routine is not shown, and agents do not
-think about it."""
-ERRAND_PACE = 3.0
-_PACE = {_TIRED: 3.0, _CALLED: 1.0, _ERRAND: ERRAND_PACE, _STROLL: 4.0}
-"""Seconds between two exits of a walk."""
-FARTHEST = 20
-"""The most exits of a walk to somebody who moves on: about twice across a village, and a minute."""
-
-
-@dataclass(eq=False, slots=True)
-class _Walk:
-    """A walk to a room, or to a person, whom it goes after if they move on."""
-
-    manner: str  # a key of :data:`_PACE`
-    goal: RoomObject | None  # the room where it ends; that of the person at the last step
-    arrived: Callable[[], None]  # called at its end, even if the agent cannot get there
-    person: CharacterObject | None = None
-    passed: int = 0  # how many exits were passed
 
 
 class Sleeper:
-    """Puts one agent to bed and wakes it, and walks it home or where its routine sends it.
+    """Puts one agent to bed and wakes it; lets it go home to its guests.
 
     The time when it fell asleep (``asleep``), its ``awake_seconds``, the time of the last check
     (``checked_at``) and whether the work of a night waits (``night_due``) are attributes of the
@@ -75,10 +50,16 @@ class Sleeper:
     """
 
     def __init__(
-        self, memory: MemoryComponent, thinker: Thinker, nights: Nights, services: Runtime
+        self,
+        memory: MemoryComponent,
+        thinker: Thinker,
+        walker: Walker,
+        nights: Nights,
+        services: Runtime,
     ) -> None:
         self._memory = memory
         self._thinker = thinker
+        self._walker = walker
         self._services = services
         self.nights = nights
         self._body = thinker.body
@@ -86,8 +67,6 @@ class Sleeper:
         stored = agent.attributes.get("awake_seconds") if agent is not None else None
         # A builder can set the attribute to any value.
         self.awake_seconds = float(stored) if isinstance(stored, int | float) else 0.0
-        self._walk: _Walk | None = None
-        self._next = Alarm(services.scheduler)
         self._last_tick = services.seconds()
         self._last_spoken = self._last_tick
         self._has_started = False  # whether it was checked since the start
@@ -97,16 +76,6 @@ class Sleeper:
         """Whether the agent is asleep."""
         agent = self._body()
         return agent is not None and bool(agent.db.asleep)
-
-    @property
-    def going_home(self) -> bool:
-        """Whether it is on its way to bed, or to a guest."""
-        return self._walk is not None and self._walk.manner is not _STROLL
-
-    @property
-    def walking(self) -> bool:
-        """Whether it is walking somewhere."""
-        return self._walk is not None
 
     @property
     def may_compact(self) -> bool:
@@ -172,8 +141,8 @@ class Sleeper:
         if agent.location is not agent.home and hosts_guests(agent) and not occupied:
             self.come_home()  # guests came before a reload or during a talk
         # A paused agent does not change, and a character that a player controls does not sleep.
-        busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.turn
-        busy = busy or occupied
+        busy = agent.db.paused or agent.has_account or occupied or self._thinker.turn
+        busy = busy or self._walker.walks_on_purpose
         quiet = self._services.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
         if (why := config.tired(self.awake_seconds)) and quiet and not busy:
             self.go_to_bed(why)
@@ -182,30 +151,14 @@ class Sleeper:
         """Take in an event. An agent that players address does not go to bed."""
         if event.from_player and event.kind in (*_ADDRESSED, ImpulseKind.GIVEN):
             self._last_spoken = self._services.seconds()
-            self._break_off()
+            self._walker.break_off()
 
     def close(self) -> None:
         """Stop, because the server stops or the agent is gone. A sleeping agent stays asleep."""
-        self.stop_walking()
+        self._walker.stop()
         self.nights.close()
 
-    # -- walking
-
-    def walk(self, goal: RoomObject, arrived: Callable[[], None]) -> None:
-        """Walk to a room of the daily routine; anyone who addresses the agent stops it."""
-        self._walk_to(arrived, _STROLL, goal)
-
-    def go_on_errand(
-        self,
-        goal: RoomObject,
-        arrived: Callable[[], None],
-        person: CharacterObject | None = None,
-    ) -> None:
-        """Walk to a room because the agent wants to; people see it set off.
-
-        ``person``: Who is there, if the walk is to them: it ends where they are then.
-        """
-        self._walk_to(arrived, _ERRAND, goal, person)
+    # -- going home
 
     def come_home(self) -> None:
         """Go back to the place that it keeps, because a guest has come.
@@ -216,14 +169,14 @@ class Sleeper:
         agent = self._body()
         if agent is None or self.asleep or agent.db.paused or agent.has_account:
             return
-        on_its_way = self._walk is not None and self._walk.manner in (_CALLED, _ERRAND)
+        on_its_way = self._walker.kind in (WalkKind.TO_GUESTS, WalkKind.ERRAND)
         turn = self._thinker.turn
         is_acting = turn is not None and turn.has_begun
         presence = self._thinker.presence
         if on_its_way or is_acting or presence.in_talk or presence.is_occupied:
             return
         self._thinker.cancel_thought()  # the thought might make it walk elsewhere
-        self._walk_to(self._greet_guests, _CALLED)
+        self._walker.go_home(WalkKind.TO_GUESTS, self._greet_guests)
 
     def _greet_guests(self) -> None:
         """Treat the players who wait at home as if they had just arrived."""
@@ -239,74 +192,13 @@ class Sleeper:
     def go_to_bed(self, why: str) -> None:
         """Go home and sleep; ``why`` is recorded: ``16 hours awake``."""
         if not self.asleep and self._body() is not None:
-            self._walk_to(lambda: self.fall_asleep(why))
-
-    def stop_walking(self) -> None:
-        """Stop the current walk, if there is one."""
-        self._walk = None
-        self._next.cancel()
-
-    def _break_off(self) -> None:
-        """Stop the current walk before its goal. An agent that wanted to get there is told so."""
-        walk = self._walk
-        self.stop_walking()
-        if walk is not None and walk.manner is _ERRAND:
-            walk.arrived()
-
-    def _walk_to(
-        self,
-        arrived: Callable[[], None],
-        manner: str = _TIRED,
-        goal: RoomObject | None = None,
-        person: CharacterObject | None = None,
-    ) -> None:
-        """Start a walk to a room. An agent that is already there arrives at once."""
-        self._break_off()
-        if (agent := self._body()) is None:
-            return
-        walk = _Walk(manner, goal or agent.home or agent.location, arrived, person)
-        self._walk = walk
-        if manner and agent.location is not walk.goal:
-            show(agent, f"{agent.key} {manner}", MessageType.MOVE)
-        self._continue_walk(agent, walk, _route(agent, walk))
-
-    def _step(self, walk: _Walk) -> None:
-        """Go through one exit of the route from where the agent is now."""
-        if (agent := self._body()) is None:
-            return
-        before = agent.location
-        ways = _route(agent, walk)
-        agent.unannounced = not walk.manner
-        try:
-            if ways:
-                walk.passed += 1
-                ways[0].at_traverse(agent, ways[0].destination)
-        except Exception as error:
-            # Hooks of a room or an exit may fail. The walk must end all the same.
-            log.error("The walk failed", agent=agent.key, exc_info=error)
-        finally:
-            agent.unannounced = False
-        if self._walk is walk:  # else something behind the exit stopped the walk
-            has_moved = agent.location is not before
-            self._continue_walk(agent, walk, _route(agent, walk) if has_moved else None)
-
-    def _continue_walk(self, agent: Body, walk: _Walk, ways: Route | None) -> None:
-        """Arrive or walk on. An agent without a route home is moved there, and people see it."""
-        if agent.location is not walk.goal:
-            if ways:
-                self._next.set(_PACE[walk.manner], self._step, walk)
-                return
-            if walk.manner not in (_STROLL, _ERRAND):
-                agent.move_to(walk.goal, quiet=True, move_type="teleport")
-                show(agent, f"{agent.key} comes home.", MessageType.MOVE)
-        self.stop_walking()
-        walk.arrived()
+            self._walker.go_home(WalkKind.TO_BED, lambda: self.fall_asleep(why))
 
     # -- falling asleep, and waking
 
     def fall_asleep(self, why: str) -> None:
         """Fall asleep where the agent is."""
-        self.stop_walking()
+        self._walker.stop()
         agent = self._body()
         if agent is None or agent.db.asleep:
             return
@@ -383,18 +275,6 @@ class Sleeper:
             how = "" if is_agent(speaker) else f" Shout, or type |wwake {name.lower()}|n."
             _answer(agent, speaker, f"{name} is asleep, and does not hear you.{how}")
         return False
-
-
-def _route(agent: Body, walk: _Walk) -> Route | None:
-    """Return the exits that are left of a walk; None if there is no way, or it has become too long.
-
-    If it is to a person, it leads to where they are now.
-    """
-    if walk.person is not None:
-        walk.goal = walk.person.location
-        if walk.passed >= FARTHEST:
-            return None
-    return route_to(agent, walk.goal) if walk.goal is not None else None
 
 
 def _answer(agent: Body, speaker: GameObject, text: str) -> None:

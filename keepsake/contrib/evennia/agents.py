@@ -283,7 +283,7 @@ class AgentMixin(AgentHooks, CharacterMixin):
     def at_look(self, target: GameObject | None, **kwargs: Any) -> str:
         """Return what the agent sees: nothing of its room while it walks home or sleeps."""
         mind = self.mind
-        if mind and target is self.location and (mind.sleeper.walking or mind.sleeper.asleep):
+        if mind and target is self.location and (mind.walker.walking or mind.sleeper.asleep):
             return ""
         return str(super().at_look(target, **kwargs))
 

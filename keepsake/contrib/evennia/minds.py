@@ -143,7 +143,7 @@ def mind_by_number(agent_id: int) -> Mind | None:
 
 def state_of(mind: Mind) -> AgentState:
     """Return the mind's state, one of :data:`STATES`."""
-    return AgentState.GOING_HOME if mind.sleeper.going_home else mind.presence.state
+    return AgentState.GOING_HOME if mind.walker.is_going_to_bed else mind.presence.state
 
 
 def last_number(agent: Body) -> int:

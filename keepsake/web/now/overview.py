@@ -68,7 +68,7 @@ def _row(agent: Body, may_act: bool) -> AgentRow:
         state=state_of(mind),
         paused=bool(agent.db.paused),
         asleep=bool(agent.db.asleep),
-        going_home=mind.sleeper.going_home,
+        going_home=mind.walker.is_going_to_bed,
         place=place,
         last_act=view_of(act, words) if act else None,
         last_words=view_of(said, words) if said else None,

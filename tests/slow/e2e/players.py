@@ -113,7 +113,7 @@ def keep_at_home(copy: Copy) -> None:
     admin.see("The Kettle")
     admin.type(
         "py from keepsake.contrib.evennia.creation import all_agents; "
-        "[(a.attributes.remove('day'), a.mind.sleeper.stop_walking()) for a in all_agents()]; "
+        "[(a.attributes.remove('day'), a.mind.walker.stop()) for a in all_agents()]; "
         "self.msg(f'{sum(bool(each.db.day) for each in all_agents())} days left')",
         "0 days left",
     )
