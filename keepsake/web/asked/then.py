@@ -95,4 +95,4 @@ def _held(was: AsOfView) -> AnswerLine:
     parts = [f"{word:,} memories word for word"] if word > 0 else []
     if was.recent or was.longterm:
         parts.append(f"a summary of the {told:,} before")
-    return AnswerLine(label="In mind", text=" and ".join(parts) + ".")
+    return AnswerLine(label="In mind", text=f"{' and '.join(parts) or 'Nothing'}.")
