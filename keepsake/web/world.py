@@ -28,7 +28,7 @@ from keepsake.contrib.evennia.minds import (
     why_closed,
 )
 from keepsake.web.access import NotFound
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 from keepsake.web.searching import Searched
 
 _reactor: Any = reactor  # Twisted makes it at import, without a usable type

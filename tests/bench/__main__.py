@@ -22,6 +22,7 @@ BENCHES = (
     "usefulness",
     "needs",
     "exchanges",
+    "typed",
     "excerpts",
     "spoken",
     "peers",

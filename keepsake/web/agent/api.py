@@ -43,7 +43,7 @@ from keepsake.web.now import memory, overview
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import past_of
 from keepsake.web.pasts.losses import losses as losses_of
-from keepsake.web.people.known import errands_of
+from keepsake.web.people.known_by import errands_of
 from keepsake.web.questions.bearing import (
     bearing_on,
     just_before,

@@ -16,7 +16,7 @@ from keepsake.web.agent.shapes import DayPart, OwnPlan
 from keepsake.web.asked.lines import day_and_hour, short, told
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.now import plans as plans_now
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 from keepsake.web.questions.clock import as_shown
 from keepsake.web.questions.tomorrow import said_of_days
 from keepsake.web.shapes import PlanRow

@@ -19,7 +19,8 @@ from keepsake.web.asked.shapes import AnswerLine, AnswerView, QuestionKind
 from keepsake.web.asked.then import then
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import past_of
-from keepsake.web.people.known import KnownAgent, known_by_one
+from keepsake.web.people.agents import KnownAgent
+from keepsake.web.people.known import known_by_one
 from keepsake.web.questions.clock import meant_by
 from keepsake.web.searching import MemoryFilter, NewestMemories, words_of
 

@@ -15,7 +15,8 @@ from keepsake.web.access import NotFound
 from keepsake.web.asked.lines import told
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.pasts.losses import MOST_LOSSES
-from keepsake.web.people.known import KnownAgent, errands_of
+from keepsake.web.people.agents import KnownAgent
+from keepsake.web.people.known_by import errands_of
 
 MOST = 2
 """The lost memories that are told; of the private ones it is the one that tells most."""

@@ -23,7 +23,7 @@ from keepsake.language.perception import COMMON_WORDS, stems
 from keepsake.web import world
 from keepsake.web.asked.answering import moment_meant
 from keepsake.web.asked.shapes import OfferView, QuestionKind
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 from keepsake.web.questions.clock import as_shown
 from keepsake.web.searching import MemoryFilter, NewestMemories, words_of
 

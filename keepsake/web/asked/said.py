@@ -11,7 +11,7 @@ from keepsake.archive.records import Memory
 from keepsake.web import world
 from keepsake.web.asked.lines import short, told
 from keepsake.web.asked.shapes import AnswerLine
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 from keepsake.web.questions.said import Because, SaidLine, said, with_causes
 
 _TRIGGERS = {

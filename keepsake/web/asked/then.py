@@ -12,7 +12,7 @@ from keepsake.happening import HappeningKind
 from keepsake.web.asked.lines import by_the_clock, short, told
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.fact_shapes import AsOfView
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 from keepsake.web.questions.clock import as_shown
 
 MEANT = 2

@@ -34,7 +34,7 @@ from keepsake.web.fact_shapes import (
 )
 from keepsake.web.pasts.archives import Folders, archives_of
 from keepsake.web.pasts.strands import people_of, strand_views
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.noted import noted
 from keepsake.web.questions.quoted import with_quotations
 from keepsake.web.remembered import view_of, views_of, words_in_archive

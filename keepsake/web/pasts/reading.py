@@ -22,7 +22,7 @@ from keepsake.web.actions import RequestBody, audit, builder_of
 from keepsake.web.fact_shapes import LineOfAgent, MeantView
 from keepsake.web.pasts.archives import Folders, archives_of
 from keepsake.web.pasts.strands import MOST_SHOWN, people_of, said_in
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 from keepsake.web.shapes import answers
 
 _LINES = 3

@@ -26,7 +26,7 @@ from keepsake.tracing.typed.strands import Strand, asks
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest
 from keepsake.web.fact_shapes import StrandKnower, StrandView
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 
 MOST_SHOWN = 30
 """The most strands of typed words that an answer has."""

@@ -17,7 +17,7 @@ from keepsake.language.perception import sentences
 from keepsake.tracing.content import Content, Rarity
 from keepsake.tracing.facts import Fact
 from keepsake.tracing.wording import Wording
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 from keepsake.web.shapes import Shape
 
 type Says = Callable[[str, Sequence[int]], bool]

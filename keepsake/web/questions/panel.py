@@ -15,7 +15,7 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.errors import KeepsakeError
 from keepsake.web import world
-from keepsake.web.people.known import KnownAgent
+from keepsake.web.people.agents import KnownAgent
 
 _EVENING = time(20)
 """The hour of yesterday that the panel offers: the day's talks are over by then."""
