@@ -48,7 +48,7 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
             {"what": "swim", "at": "2026-05-01T09:00:00+00:00", "state": "doing", "whom": "Ann"},
             {"what": "count", "at": "2026-05-01T09:55:00+00:00"},
             {"what": "sleep", "at": "2026-04-30T10:00:00+00:00", "state": "missed", "why": "late"}
-            | {"cause": asked, "memory": 8, "whom": "Ann"},
+            | {"cause": asked, "memory": 8, "whom": "Ann", "sender": "Ann", "sender_id": "9-9"},
             {"what": "knead", "state": "done", "cause": gift, "memory": 9},
         ],
     )
@@ -80,7 +80,7 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
             "in privatepromise to Tom: <b>soup</b>memory 4",
             "kneaddonebecause Tom gives you flour. 09:00:00 · memory 7",
             "Thu 30 Apr, 12:00sleepwith Annmissed: late"
-            "asked by Tom: “Bake me a <b>pie</b>.” 09:00:00 · memory 7",
+            "asked by Ann through Tom: “Bake me a <b>pie</b>.” 09:00:00 · memory 7",
         ]
     )
     expect(page.locator(".agenda li.whisper")).to_have_count(2)

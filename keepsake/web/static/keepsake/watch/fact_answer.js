@@ -6,6 +6,7 @@ import {
   began,
   chosen,
   doubtful,
+  grouped,
   isUntold,
   page,
   searched,
@@ -120,22 +121,21 @@ function unknowing(others) {
   const all = inWords(without.map(({ name }) => name));
   if (!typed()) return `It has not reached ${all}, as far as the archives say.`;
   return [
-    others.filter((each) => !without.includes(each)).map(({ id, name }) => inOther(id, name)),
+    [...grouped(others.filter((each) => !without.includes(each)), ({ id }) => partOf(id))].map(inOther),
     without.length ? `Not found with ${all}, who may have it in other words. ` : "",
     search(),
   ];
 }
 
-/** A line that somebody heard and that has a part of the words. */
-function inOther(id, name) {
-  const strand = partOf(id);
-  const { n } = strand.knowers.find((one) => one.id === id);
+/** A line that some heard and that perhaps tells it, or has a part of the words. */
+function inOther([strand, who]) {
+  const { n } = strand.knowers.find(({ id }) => id === who[0].id);
   return el(
     "span",
     { class: "part" },
-    el("bdi", {}, name),
+    el("bdi", {}, inWords(who.map(({ name }) => name))),
     " perhaps in: ",
-    el("a", { href: `/agents/${id}/#memory/${n}`, dir: "auto" }, strand.text),
+    el("a", { href: `/agents/${who[0].id}/#memory/${n}`, dir: "auto" }, strand.text),
     " ",
     takeIn(strand),
   );
