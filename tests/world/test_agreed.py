@@ -100,6 +100,12 @@ class TestAgreed(SmallModel):
         self.pass_time(60)
         assert self.mira.location is self.quay
 
+    def test_another_name_of_the_only_place_will_do(self):
+        self.goes = " goes to the harbour.)"
+        self.ask("Will you come to the quay with me?")
+        self.pass_time(60)
+        assert self.mira.location is self.quay
+
     def test_who_has_guests_stays_and_the_player_reads_why(self):
         self.mira.db.keeps = True
         self.mira.home = self.room1
