@@ -68,7 +68,7 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
     expect(told).to_contain_text("The writer of the summary named the memories")
     too_much = told.locator(".too-much")
     expect(too_much).to_contain_text("Knows too much 1 sentence of the summary.")
-    expect(too_much.locator("del")).to_have_text(["lantern", "sea"])
+    expect(too_much.locator("mark")).to_have_text(["lantern", "sea"])
     told.get_by_text("Perhaps told 1 memory").click()
     expect(told.locator(".told").first).to_have_text("Perhaps: “She <i>swept</i>.”")
     second = told.locator("section", has_text="Earlier summaries, into the long-term summary")

@@ -528,7 +528,7 @@ function tooMuch(sentences) {
         el(
           "li",
           { class: "memory", "data-row": true, tabindex: "-1" },
-          el("span", { class: "what", dir: "auto" }, marked(text, missing)),
+          el("span", { class: "what", dir: "auto" }, marked(text, missing, "mark")),
         ),
       ),
     ),
