@@ -39,3 +39,23 @@ def test_on_a_phone_the_map_can_be_folded(page: Page, world: WatchedWorld):
         expect(face).to_be_visible()
         page.locator(".map-fold > summary").click()
         expect(face).to_be_hidden()
+
+
+def test_on_a_phone_the_menu_opens_below_its_button(page: Page, world: WatchedWorld):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/agents/world/")
+    button = page.get_by_role("button", name="Menu")
+    button.click()
+    pages = page.locator("#pages")
+    expect(pages.get_by_role("link", name="Plans")).to_be_visible()
+    above, below = button.bounding_box(), pages.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] + above["height"] <= below["y"]
+
+
+def test_the_world_begins_with_who_is_where_and_what_comes_next(page: Page, world: WatchedWorld):
+    page.goto("/agents/world/")
+    mira = page.locator("#where > li", has_text="Mira")
+    expect(mira).to_contain_text("The Kettle")
+    expect(page.locator("#where > li:not(.away) .player")).to_have_count(1)
