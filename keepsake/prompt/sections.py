@@ -66,6 +66,7 @@ TITLES = {
     "private_plans": "plans",
     "progress": "plans",
     "missed": "plans",
+    "intentions": "plans",
     "due": "plans",
     "due_now": "plans",
     "pinned": "pins and promises",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isclose
 
 from keepsake.archive.records import Memory
 from keepsake.happening import Manner, PersonId, Speech
@@ -11,7 +12,7 @@ from keepsake.tracing.past import Archived
 from keepsake.tracing.tellings import addressed
 from keepsake.tracing.texts import SegmentTexts
 from keepsake.tracing.typed.gathering import Found, id_of, tells
-from keepsake.tracing.typed.judging import LineSignals, probabilities
+from keepsake.tracing.typed.judging import PERHAPS, LineSignals, probabilities
 from keepsake.tracing.typed.meant import (
     Match,
     Meant,
@@ -61,7 +62,9 @@ def judged(
 ) -> Mapping[str, float]:
     """Return how probable it is that lines tell what was typed, by their happening; blocks.
 
-    Of many lines, some are left out; all are if they are few, or cannot be compared.
+    Of many lines, some are left out; all are if they are few, or cannot be compared. A line that
+    has all of several typed words tells it at least perhaps: of those that the weights take for
+    something else, 15 of 41 told it.
     """
     lines = [*_lines(archives, found, meant, people)]
     best: dict[str, float] = {}
@@ -73,8 +76,10 @@ def judged(
             _signals(each, meant, way, near, like)
             for each, near, like in zip(lines, compared.meaning, compared.likeness, strict=True)
         ]
-        for line, chance in zip(lines, probabilities(signals, compared.like), strict=True):
-            best[line.id] = max(chance, best.get(line.id, 0.0))
+        chances = probabilities(signals, compared.like)
+        for line, signal, chance in zip(lines, signals, chances, strict=True):
+            least = PERHAPS if isclose(signal.words, 1.0) and len(way.weights) > 1 else 0.0
+            best[line.id] = max(chance, least, best.get(line.id, 0.0))
     return best
 
 

@@ -126,9 +126,9 @@ def test_what_was_overheard_and_may_mean_something_else_is_no_first_hearing(
 def test_what_means_something_else_is_left_out_by_a_link_that_can_be_shared(
     page: Page, world: WatchedWorld
 ):
-    other = world.say("The heron of the quay has one leg")
+    other = world.say("The old heron of the quay has one leg")
     meant = world.say("Old Heron is what they call my uncle")
-    page.goto("/agents/fact?q=heron")
+    page.goto("/agents/fact?q=old+heron")
     expect(page.locator("#tellings")).to_contain_text(other)
     row = page.locator("#tellings > li", has_text=other)
     row.get_by_role("link", name="not this one").click()

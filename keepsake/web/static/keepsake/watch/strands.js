@@ -24,6 +24,9 @@ export function drawStrands(section, follow) {
   const likely = strands.filter((each) => each.likely);
   const refused = strands.filter((each) => each.refused);
   const others = strands.filter((each) => !each.likely && !each.refused);
+  const first = Math.min(...likely.map(({ time }) => new Date(time)));
+  // Who told it first is the answer; so a line that may tell it and is older is seen at once.
+  const isEarlier = ({ perhaps, time }) => perhaps && new Date(time) < first;
   section.hidden = strands.length < 2 && !(strands.length && !likely.length) && !refused.length;
   if (section.hidden) return;
   fill(
@@ -36,7 +39,7 @@ export function drawStrands(section, follow) {
     folded(
       `Perhaps of something else, and not counted: ${count(others.length)}`,
       others,
-      !likely.length,
+      !likely.length || others.some(isEarlier),
     ),
     folded(`Left out: ${count(refused.length)}`, refused),
   );

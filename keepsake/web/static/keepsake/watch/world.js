@@ -88,7 +88,7 @@ function drawWhere(rooms, away) {
         "li",
         { class: "away" },
         face({ key, name }),
-        el("span", { class: "dim" }, place ? `left ${place}, last met ` : "away, last met ", time(met, when)),
+        el("span", { class: "dim" }, place ? `left the game at ${place}, last met ` : "away, last met ", time(met, when)),
       ),
     ),
   );
