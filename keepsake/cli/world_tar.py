@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from keepsake.shipped_config import COPIED
+
 DAMAGED = (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError)
 """The errors that :func:`unpack` raises for a file that is damaged or holds something else."""
 _REGULAR = (tarfile.REGTYPE, tarfile.AREGTYPE)
@@ -141,7 +143,7 @@ def files_below(top: Path) -> Iterator[Path]:
     """Yield the regular files below a folder, sorted, in the way the game sees them.
 
     Links to files and folders are followed. Files and folders whose names begin with a dot (drafts
-    and locks) are left out.
+    and locks) are left out, but for the digests of the copied configuration.
 
     Raises:
         FileNotFoundError: A link leads to nothing: a file that the game expects would be missing.
@@ -156,7 +158,7 @@ def _files_below(folder: Path, above: tuple[str, ...]) -> Iterator[Path]:
     if real in above:
         return
     for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
+        if path.name.startswith(".") and path.name != COPIED:
             continue
         if path.is_symlink() and not path.exists():
             reason = f"The link {path} leads to {path.readlink()}, which is missing"

@@ -62,7 +62,9 @@ def judged(
 ) -> Mapping[str, float]:
     """Return how probable it is that lines tell what was typed, by their happening; blocks.
 
-    Of many lines, some are left out; all are if they are few, or cannot be compared. A line that
+    Of many lines, some are left out; all are if they are few, or cannot be compared, or if none has
+    any typed word: the weights were learned from what was told, and the best of such lines would
+    pass for it. A line that
     has all of several typed words tells it at least perhaps: of those that the weights take for
     something else, 15 of 41 told it.
     """
@@ -76,6 +78,8 @@ def judged(
             _signals(each, meant, way, near, like)
             for each, near, like in zip(lines, compared.meaning, compared.likeness, strict=True)
         ]
+        if not any(each.of_talk for each in signals):
+            continue
         chances = probabilities(signals, compared.like)
         for line, signal, chance in zip(lines, signals, chances, strict=True):
             least = PERHAPS if isclose(signal.words, 1.0) and len(way.weights) > 1 else 0.0

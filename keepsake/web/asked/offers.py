@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -101,11 +102,17 @@ class Typed:
         )
 
     def _people(self, agents: Collection[str]) -> Sequence[str]:
-        """Return the names of those besides the agent that is asked about, the longest first."""
+        """Return the names of those besides the agent that is asked about, the longest first.
+
+        These have a page, or have just spoken.
+        """
         found = set(agents)
         for mind in filter(None, (each.mind for each in self.agents)):
-            pages = mind.books.people.known.values()
-            found.update(each.name for each in pages if self._has(each.name))
+            known = {each.name for each in mind.books.people.known.values()}
+            with suppress(KeepsakeError):  # its archive cannot be read
+                window = mind.memory.context().window
+                known.update(each.source for each in window if each.heard is not None)
+            found.update(filter(self._has, known))
         found -= {self.agent.name} if self.agent else set()
         return sorted(found, key=lambda each: (-len(each), each))
 

@@ -113,7 +113,7 @@ def test_a_vault_gets_the_shipped_configuration_and_keeps_existing_files(tmp_pat
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as full:
-        full.setattr("keepsake.paths.shutil.copyfile", fail_halfway)
+        full.setattr("keepsake.shipped_config.shutil.copyfile", fail_halfway)
         with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some"):
             prepare(here)
     prepare(here)
