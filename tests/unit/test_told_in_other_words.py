@@ -72,7 +72,8 @@ def known(village, embedder, words):
 
 def test_what_was_said_in_other_words_is_found_with_all_who_heard_it(village, embedder):
     village.said("Anneke", DEAF, to=["Mira"], manner=Manner.WHISPER)
-    village.said("Anneke", "You all know: my left ear has retired.", "Oswin", to=["Nell"])
+    again = "You all know that my left ear is no longer any good for hearing."
+    village.said("Anneke", again, "Oswin", to=["Nell"])
     for words in ("deaf in the left ear", "Anneke has lost the hearing of an ear"):
         assert len(village.follow(words).knowers) < 2  # by the words
         sure, perhaps = known(village, embedder, words)
@@ -88,6 +89,14 @@ def test_a_word_in_another_sense_is_not_counted(village, embedder):
     assert not perhaps
     fact = follow_words(village.read(), Wording.of("Nell took the blue cup"))
     assert all("two years" not in each.text for each in fact.tellings)
+
+
+def test_a_rare_name_in_other_words_is_counted(village, embedder):
+    village.said("Bob", "I painted the Liesbet blue, and she leaks all the same.", to=["Mira"])
+    village.said("Nell", "A boat with a hole is a bath.", to=["Oswin"])
+    for words in ("the ship Liesbet is not watertight", "Liesbet"):
+        sure, perhaps = known(village, embedder, words)
+        assert (sure, perhaps - sure) == ({"Mira"}, set()), words
 
 
 def test_among_few_lines_the_words_alone_decide(tmp_path, embedder):

@@ -61,6 +61,8 @@ class MeantWay:
             line must have all words.
         typed: The way as it was typed.
         weights: What each of the words tells, by how rare it is; together 1.
+        names: Those of the words that were typed with a capital letter or a digit, such as the name
+            of a boat: who writes them so wants this very thing.
     """
 
     words: tuple[str, ...]
@@ -68,6 +70,7 @@ class MeantWay:
     seeds: tuple[str, ...]
     typed: str = ""
     weights: Mapping[str, float] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ class Meant:
                 (read := _read(way, bearers, counts)),
                 typed=as_typed,
                 weights=_weights(read.words, counts, lines),
+                names=_names(read.words, as_typed),
             )
             for way, as_typed in zip(wording.ways, typed, strict=True)
         )
@@ -126,6 +130,12 @@ class Meant:
     def names(self, somebody: Named, line: str) -> bool:
         """Return whether a line has all words of a name. ``line``: In small letters."""
         return all(self.has(word, line) for word in somebody.name)
+
+
+def _names(wanted: Sequence[str], typed: str) -> tuple[str, ...]:
+    """Return those of the words that were typed as names or numbers are."""
+    marked = {stem(each) for each in words(typed) if each[0].isupper() or each[0].isdigit()}
+    return tuple(each for each in wanted if each in marked)
 
 
 def _weights(words: Sequence[str], counts: Mapping[str, int], lines: int) -> Mapping[str, float]:

@@ -65,8 +65,7 @@ def judged(
     Of many lines, some are left out; all are if they are few, or cannot be compared, or if none has
     any typed word: the weights were learned from what was told, and the best of such lines would
     pass for it. A line that
-    has all of several typed words tells it at least perhaps: of those that the weights take for
-    something else, 15 of 41 told it.
+    has all of several typed words tells it at least perhaps: who typed them looks for it.
     """
     lines = [*_lines(archives, found, meant, people)]
     best: dict[str, float] = {}
@@ -168,4 +167,5 @@ def _signals(
         people=sum(there) / len(there) if there else 1.0,
         meaning=near,
         likeness=like,
+        names=float(bool(way.names) and has.issuperset(way.names)),
     )
