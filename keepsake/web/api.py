@@ -36,9 +36,7 @@ from keepsake.web.now import plans as plans_now
 from keepsake.web.now import rooms
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import warm
-from keepsake.web.pasts.fact import fact as fact_of
-from keepsake.web.pasts.near import line_reader
-from keepsake.web.pasts.reading import has_reader
+from keepsake.web.pasts.followed import fact_now
 from keepsake.web.pasts.reading import router as reading_router
 from keepsake.web.pasts.strands import choice_of
 from keepsake.web.people import api as people_api
@@ -234,19 +232,7 @@ def fact(request: HttpRequest, asked: Query[FactQuery]) -> FactView:
     these words mean: who speaks of *my watch* need not name themselves, and an answer is about what
     was asked. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
     """
-    services = runtime()
-    found = fact_of(
-        world.folders(),
-        asked.q,
-        asked.agent,
-        asked.n,
-        world.known_agents(),
-        events=services.places.events,
-        embedder=services.embedder,
-        reader=line_reader(services.embedder, world.searched()) if asked.q else None,
-        choice=choice_of(asked.also, asked.without),
-    )
-    return found.model_copy(update={"reader": bool(found.strands) and has_reader(services)})
+    return fact_now(asked.q, asked.agent, asked.n, choice=choice_of(asked.also, asked.without))
 
 
 # -- errors

@@ -127,6 +127,11 @@ class TestAsked(WebWorld):
             "who knows of the bell": "Who knows of “bell”, and from whom?",
             "bell jetty": "Who knows of “bell jetty”, and from whom?",
             "mir": "What will Mira do next, and tomorrow?",
+            "Where is Tom?": "Where is Tom?",
+            "where is everybody": "Where is everybody?",
+            "What did Mira forget?": "What did the last compaction of Mira lose?",
+            "Who knows of the bell?": "Who knows of “bell”, and from whom?",
+            "why did Mira say “on its hook”?": "Why did Mira say “on its hook”?",
         }
         assert {words: self.offered(words)[0] for words in first} == first
         assert self.offered("Mira yesterday")[0].startswith("What did Mira remember on ")
@@ -135,6 +140,55 @@ class TestAsked(WebWorld):
             "What does Mira know of Tom?"
         )
         assert self.offered("") == []
+
+    def test_a_time_is_read_although_a_question_mark_follows_it(self):
+        told = self.offered("What did Mira remember yesterday at 19:30?")[0]
+        assert told == self.offered("Mira yesterday 19:30")[0]
+
+    def test_no_line_is_offered_that_was_never_said(self):
+        self.ask("Jo went to the pump, where the water is.", "> say Is she where the bell was?")
+        assert not any(each.startswith("Why did") for each in self.offered("Where is Jo"))
+        assert "Why did Mira say “herrings”?" not in self.offered("Mira herrings")
+        (line,) = [
+            each for each in self.offered("Mira hook left") if "hook" in each and "say" in each
+        ]
+        assert line == f"Why did Mira say “{LADLE}”?"
+
+    def test_words_with_one_reading_lead_straight_to_its_page(self):
+        mira = self.mira.id
+        pages = {
+            "jetty": "/agents/fact?q=jetty",
+            "Who knows of the bell?": "/agents/fact?q=bell",
+            "where is the bell": "/agents/fact?q=bell",
+            "What does Mira know of Tom?": f"/agents/ask/of?agent={mira}&of=Tom",
+            "Where is Tom": "/agents/world/?who=Tom",
+            "Mira tomorrow": f"/agents/ask/next?agent={mira}",
+            "where is everybody?": "/agents/world/",
+        }
+        led = {words: self.web.get("/agents/ask/", {"q": words}) for words in pages}
+        assert {words: page.headers.get("Location") for words, page in led.items()} == pages
+        for words in ("Mira", "Tom", "Mira Tom", "hook", "and"):
+            assert self.web.get("/agents/ask/", {"q": words}).status_code == 200, words
+
+    def test_what_is_about_nobody_in_particular_has_a_short_answer(self):
+        def lines(of, about=""):
+            found = self.get("/answer", of=of, about=about)["lines"]
+            return [(each["label"], each["text"]) for each in found]
+
+        assert ("Mira", f"from Tom: {SECRET}") in lines("who", "the bell")
+        assert lines("knows", "Tom")[0] == ("Mira", f"“{SECRET}”")
+        place = self.room1.key
+        assert lines("where", "tom") == [("Tom", place)]
+        assert lines("where")[0][0] == place
+        assert lines("where", "Zed") == []
+        self.get("/answer", 400, of="next")
+        self.get("/answer", 400, of="who")
+        self.get("/answer", 404, of="knows", about="Zed")
+
+    def test_the_likeliest_reading_is_answered_on_the_page_of_all(self):
+        page = self.web.get("/agents/ask/", {"q": "Tom"}).content.decode()
+        assert page.index("What do all agents know of Tom?") < page.index(SECRET)
+        assert page.index(SECRET) < page.index("Where is Tom?")
 
     def test_each_question_leads_to_its_page(self):
         for words in ("Mira Tom", "Mira hook", "Mira yesterday", "Tom", "bell"):

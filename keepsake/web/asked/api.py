@@ -7,6 +7,7 @@ from ninja import P, Query, QueryEx, Router
 
 from keepsake.web.actions import AGENT_PATH
 from keepsake.web.asked import answering
+from keepsake.web.asked.of_all import answer_of_all
 from keepsake.web.asked.offers import offers
 from keepsake.web.asked.shapes import AnswerView, OfferView, QuestionKind
 from keepsake.web.shapes import LARGEST, answers
@@ -26,6 +27,18 @@ def answer(
     ``about``: whom it knows, whom it spoke to or in which words, or a time: ``Thursday evening``.
     """
     return answering.answer(number, of, about)
+
+
+@router.get("/answer", response=answers(AnswerView))
+def answer_about_all(
+    request: HttpRequest, of: Query[QuestionKind], about: QueryEx[str, P(max_length=1000)] = ""
+) -> AnswerView:
+    """The short answer to a question about no agent in particular: who, where, knows.
+
+    ``about``: the words of which somebody knows; who is somewhere, empty for everybody; or of whom
+    the agents know something.
+    """
+    return answer_of_all(of, about)
 
 
 @router.get("/asked", response=answers(list[OfferView]))

@@ -1,166 +1,48 @@
-"""The questions that typed words may mean: ``Mira Hilde``, ``Mira 19:30``, ``Nell tomorrow``.
-
-Names say who is meant, and words that a question has itself say which question. The rest is what it
-is about. The order of the words does not matter, but the agent named first is asked about.
-"""
+"""The questions that typed words may mean: ``Mira Hilde``, ``Mira 19:30``, ``Nell tomorrow``."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import cached_property
-from itertools import dropwhile, islice
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
 from urllib.parse import urlencode
 
-from keepsake.agent.runtime import runtime
-from keepsake.archive.records import MemoryKind
-from keepsake.errors import KeepsakeError
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import HappeningKind
-from keepsake.language.day_names import names_day
-from keepsake.language.perception import COMMON_WORDS, stems
+from keepsake.language.perception import shorten
 from keepsake.web import world
-from keepsake.web.asked.answering import moment_meant
 from keepsake.web.asked.shapes import OfferView, QuestionKind
+from keepsake.web.asked.typed import Typed
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.questions.clock import as_shown
 from keepsake.web.searching import MemoryFilter, NewestMemories, words_of
 
 MOST = 6
 """The most questions that are offered."""
-_LONGEST_PHRASE = 4
-"""The most words of a time: ``last Thursday at 19:30``."""
-_BEGUN = 2
-"""The letters from which on a word may be a name that is being typed."""
-_SURE = 1.0
-"""How many words of its own show that a question was typed, and no other."""
 _MOST_SPEAKERS = 3
 """The most agents whose line is offered if words name none."""
 MOST_BYTES = 64_000_000
 """The most bytes of all archives in which a line is looked for, shared equally: half a second."""
-
-_WORDS: Mapping[QuestionKind, str] = {
-    QuestionKind.SAID: "Why did say? because reason said told answer",
-    QuestionKind.KNOWS: "What does know of? about person knows heard",
-    QuestionKind.LOST: "What did the last compaction lose? lost forgot forgotten gone summary",
-    QuestionKind.THEN: "What did remember at? remembered memory then mind",
-    QuestionKind.NEXT: "What will do next, and tomorrow? plan plans today later",
-    QuestionKind.WHO: "Who knows of, and from whom? everybody",
-}
-"""The words by which a question is known: its own, and some that people type instead."""
+_MOST_OF_ONE = MOST_BYTES // 4
+"""The most of one agent's: its questions are asked for at each pause in typing."""
+_LONGEST_QUOTATION = 80
+"""The most characters of a quotation that were not typed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A question, with how likely it is meant."""
+    """A question, with how likely it is meant.
+
+    Attributes:
+        whole: Whether it takes in all that was typed. A question that leaves something out is no
+            reading of the words, only what else may be asked.
+    """
 
     weight: float
     offer: OfferView
-
-
-class Typed:
-    """Words that somebody typed, and what they name.
-
-    Args:
-        text: The words.
-        agents: All agents.
-        here: The number of the agent on whose page they were typed; None elsewhere.
-    """
-
-    def __init__(self, text: str, agents: Sequence[KnownAgent], here: int | None) -> None:
-        self._text = " ".join(text.split()).strip("“”\"'")
-        self._words = words_of(self._text)
-        self.agents = agents
-        named = [each for each in agents if self._has(each.name)]
-        named.sort(key=self._place)
-        at_home = [each for each in agents if each.id == here]
-        self.agent = next(iter(named or at_home), None)
-        self.people = self._people({each.name for each in named[1:]})
-        self._named = {word for each in (*named[:1], *at_home) for word in words_of(each.name)}
-        if named and not {*self._words[-1:]} & self._named:
-            self._named |= {each for each in self._words[-1:] if self._begins(each)}
-
-    def _place(self, agent: KnownAgent) -> int:
-        """Return where in the words an agent is named; a name that was only begun is the last."""
-        first = words_of(agent.name)[0]
-        return self._words.index(first) if first in self._words else len(self._words)
-
-    def _begins(self, word: str) -> bool:
-        """Whether a word is the beginning of an agent's name."""
-        names = (part for each in self.agents for part in words_of(each.name))
-        return len(word) >= _BEGUN and any(name.startswith(word) for name in names)
-
-    def _has(self, name: str) -> bool:
-        """Whether a name was typed, or begun by the last word, as while one types."""
-        wanted = words_of(name)
-        last = self._words[-1] if self._words else ""
-        return bool(wanted) and all(
-            each in self._words or (len(last) >= _BEGUN and each.startswith(last))
-            for each in wanted
-        )
-
-    def _people(self, agents: Collection[str]) -> Sequence[str]:
-        """Return the names of those besides the agent that is asked about, the longest first.
-
-        These have a page, or have just spoken.
-        """
-        found = set(agents)
-        for mind in filter(None, (each.mind for each in self.agents)):
-            known = {each.name for each in mind.books.people.known.values()}
-            with suppress(KeepsakeError):  # its archive cannot be read
-                window = mind.memory.context().window
-                known.update(each.source for each in window if each.heard is not None)
-            found.update(filter(self._has, known))
-        found -= {self.agent.name} if self.agent else set()
-        return sorted(found, key=lambda each: (-len(each), each))
-
-    def rest(self, asked: QuestionKind, *, people: bool = False) -> str:
-        """Return the words that are neither the agent's name nor of the question, as typed.
-
-        ``people``: Whether names of other people are left out, too.
-        """
-        drop = self._named | {*words_of(_WORDS[asked])}
-        if people:
-            drop = drop | {word for each in self.people for word in words_of(each)}
-        kept = [each for each in self._text.split() if not {*words_of(each)} <= drop]
-        if asked is QuestionKind.SAID and not self.weights[asked]:
-            return " ".join(kept)  # a quotation
-        # "the mouse" is about a mouse.
-        return " ".join(dropwhile(lambda each: each.casefold() in COMMON_WORDS, kept))
-
-    def means_other(self, asked: QuestionKind) -> bool:
-        """Whether the words are plainly those of another question."""
-        best = max(self.weights, key=lambda each: self.weights[each])
-        return self.weights[best] >= _SURE and best is not asked
-
-    @cached_property
-    def weights(self) -> Mapping[QuestionKind, float]:
-        """How many of the typed words each question has; a word counts less that several have."""
-        own = {asked: stems(words) for asked, words in _WORDS.items()}
-        had = Counter(stem for some in own.values() for stem in some)
-        typed = stems(self._text)
-        return {asked: sum(1 / had[each] for each in typed & some) for asked, some in own.items()}
-
-    @cached_property
-    def moment(self) -> tuple[str, datetime] | None:
-        """The time in the past that some of the words name, and these; None for none."""
-        agent = self.agent
-        if agent is None or agent.mind is None:
-            return None
-        words = self.rest(QuestionKind.THEN, people=True).split()
-        today = as_shown(runtime().clock.now()).date()
-        for length in range(min(len(words), _LONGEST_PHRASE), 0, -1):
-            for start in range(len(words) - length + 1):
-                phrase = " ".join(words[start : start + length])
-                if names_day(phrase, today, today + timedelta(days=1)):
-                    return None
-                try:
-                    return phrase, moment_meant(agent, phrase)
-                except KeepsakeError:
-                    continue
-        return None
+    whole: bool = True
 
 
 def offers(text: str, here: int | None = None) -> list[OfferView]:
@@ -170,101 +52,192 @@ def offers(text: str, here: int | None = None) -> list[OfferView]:
         text: The words.
         here: The number of the agent on whose page they were typed; None elsewhere.
     """
+    return [each.offer for each in _found(text, here)]
+
+
+def readings(text: str, here: int | None = None) -> tuple[list[OfferView], bool]:
+    """Return what :func:`offers` does, and whether only the first of them is what words say."""
+    found = _found(text, here)
+    whole = [each for each in found if each.whole]
+    return [each.offer for each in found], len(whole) == 1 and whole == found[:1]
+
+
+def _found(text: str, here: int | None) -> list[_Offer]:
+    if not text.strip():
+        return []
     typed = Typed(text, world.known_agents(), here)
-    found = [*_of_agent(typed)] if typed.agent else [*_of_all(typed, text)]
+    found = [
+        replace(each, whole=each.whole and not _misses(typed, each.offer.asked))
+        for each in (_of_agent(typed) if typed.agent else _of_all(typed))
+    ]
     found.sort(key=lambda each: -each.weight)
-    return [each.offer for each in found[:MOST]]
+    return found[:MOST]
+
+
+def _misses(typed: Typed, asked: QuestionKind) -> bool:
+    """Whether words are plainly those of another question; where a thing is, is who knows of it."""
+    is_thing = asked is QuestionKind.WHO and typed.means(QuestionKind.WHERE) and not typed.people
+    return typed.means_other(asked) and not is_thing
 
 
 def _of_agent(typed: Typed) -> Iterator[_Offer]:
     """Yield the questions about the agent that is named."""
     agent = typed.agent
     assert agent is not None
+    if typed.means(QuestionKind.WHERE):
+        yield _where(typed, next(iter(typed.people), agent.name), 2.0)
     yield from _with_words(typed, agent)
-    yield _offer(typed, QuestionKind.NEXT, agent, weight=0.5)
+    for asked, weight in ((QuestionKind.NEXT, 0.5), (QuestionKind.LOST, 0.3)):
+        yield _offer(typed, asked, agent, weight=weight, whole=not typed.rest(asked))
     if not typed.people:
-        yield _offer(typed, QuestionKind.SAID, agent, weight=0.4)
-    yield _offer(typed, QuestionKind.LOST, agent, weight=0.3)
+        whole = not typed.rest(QuestionKind.SAID)
+        yield _offer(typed, QuestionKind.SAID, agent, weight=0.4, whole=whole)
 
 
 def _with_words(typed: Typed, agent: KnownAgent) -> Iterator[_Offer]:
     """Yield those that are about what else was typed: a person, a time, or words."""
     person = next(iter(typed.people), "")
     if person:
-        yield _offer(typed, QuestionKind.KNOWS, agent, person, weight=1.5)
+        whole = not typed.rest(QuestionKind.KNOWS, people=True)
+        yield _offer(typed, QuestionKind.KNOWS, agent, person, weight=1.5, whole=whole)
     if typed.moment:
-        yield _offer(typed, QuestionKind.THEN, agent, typed.moment[0], weight=1.4)
+        phrase = typed.moment[0]
+        whole = typed.rest(QuestionKind.THEN) == phrase
+        yield _offer(typed, QuestionKind.THEN, agent, phrase, weight=1.4, whole=whole)
         return
-    for asked, weight in (
-        (QuestionKind.SAID, 1.0),
-        (QuestionKind.KNOWS, 0.9),
-        (QuestionKind.WHO, 0.2),
-    ):
+    yield from _said(typed, agent)
+    for asked, weight in ((QuestionKind.KNOWS, 0.9), (QuestionKind.WHO, 0.2)):
         words = typed.rest(asked)
         if not words or typed.means_other(asked):
             continue
         if asked is QuestionKind.WHO:
-            yield _who(typed, weight)
-        elif asked is QuestionKind.SAID or not person:
+            yield _who(typed, words, weight)
+        elif not person:
             yield _offer(typed, asked, agent, words, weight=weight)
 
 
-def _of_all(typed: Typed, text: str) -> Iterator[_Offer]:
+def _said(typed: Typed, agent: KnownAgent) -> Iterator[_Offer]:
+    """Yield why the agent said what was typed, if it said it, or if that is what is asked."""
+    words = typed.rest(QuestionKind.SAID)
+    if not words or typed.means_other(QuestionKind.SAID):
+        return
+    question = ""
+    if words not in typed.people and agent.mind is not None:
+        line = _newest(typed, agent.mind.memory.folder, agent.name, words, _MOST_OF_ONE)
+        if line is None and not typed.means(QuestionKind.SAID):
+            return
+        question = _why(typed, agent.name, words, line)
+    yield _offer(typed, QuestionKind.SAID, agent, words, weight=1.0, question=question)
+
+
+def _of_all(typed: Typed) -> Iterator[_Offer]:
     """Yield the questions about nobody in particular."""
+    place = typed.means(QuestionKind.WHERE)
+    words = typed.rest(QuestionKind.WHERE if place else QuestionKind.WHO)
     for person in typed.people[:1]:
-        address = f"/agents/person?{urlencode({'name': person})}"
-        question = f"What do all agents know of {person}?"
-        yield _Offer(
-            3.0 + typed.weights[QuestionKind.KNOWS],
-            OfferView(
-                asked=QuestionKind.WHO, id=None, about=person, question=question, address=address
-            ),
-        )
-    if typed.rest(QuestionKind.WHO):
-        yield _who(typed, 2.0)
-        said = typed.rest(QuestionKind.SAID)
-        for agent in _speakers(typed, said):
-            yield _offer(typed, QuestionKind.SAID, agent, said, weight=1.0)
+        if not typed.means_other(QuestionKind.WHERE):
+            yield _where(typed, person, 2.5)
+        yield _known_to_all(typed, person)
+    if place and not words:
+        yield _where(typed, "", 2.5)
+        return
+    if words:
+        yield _who(typed, words, 2.0)
+        said = "" if typed.means_other(QuestionKind.SAID) else typed.rest(QuestionKind.SAID)
+        for agent, line in _speakers(typed, said):
+            question = _why(typed, agent.name, said, line)
+            yield _offer(typed, QuestionKind.SAID, agent, said, weight=1.0, question=question)
 
 
-def _speakers(typed: Typed, words: str) -> Iterator[KnownAgent]:
-    """Yield the agents that said words, those that said them last first."""
+def _known_to_all(typed: Typed, person: str) -> _Offer:
+    offer = OfferView(
+        asked=QuestionKind.KNOWS,
+        id=None,
+        about=person,
+        question=f"What do all agents know of {person}?",
+        address=f"/agents/person?{urlencode({'name': person})}",
+    )
+    whole = not typed.rest(QuestionKind.KNOWS, people=True)
+    return _Offer(3.0 + typed.weights[QuestionKind.KNOWS], offer, whole)
+
+
+def _where(typed: Typed, name: str, weight: float) -> _Offer:
+    """Return where somebody is; ``name``: empty for everybody."""
+    query = f"?{urlencode({'who': name})}" if name else ""
+    offer = OfferView(
+        asked=QuestionKind.WHERE,
+        id=None,
+        about=name,
+        question=f"Where is {name or 'everybody'}?",
+        address=f"/agents/world/{query}",
+    )
+    whole = not typed.rest(QuestionKind.WHERE, people=True)
+    return _Offer(weight + typed.weights[QuestionKind.WHERE], offer, whole)
+
+
+def _speakers(typed: Typed, words: str) -> Iterator[tuple[KnownAgent, Memory]]:
+    """Yield the agents that said words, each with its newest such line, the newest of all first."""
     folders = world.folders()
     most = MOST_BYTES // max(len(folders), 1)
-    wanted = MemoryFilter(kind=MemoryKind.ACT, form=HappeningKind.SPEECH)
-    found = dict[int, datetime]()
+    by_number = {each.id: each for each in typed.agents}
+    found = list[tuple[datetime, KnownAgent, Memory]]()
     for number, name, folder in folders if words else ():
-        newest = NewestMemories(folder / "archive", name, words_of(words), wanted, most)
-        found.update((number, each.time) for each in islice(newest, 1))
-    spoke = sorted((each for each in typed.agents if each.id in found), key=lambda a: found[a.id])
-    yield from reversed(spoke[-_MOST_SPEAKERS:])
+        line = _newest(typed, folder, name, words, most)
+        if line is not None and number in by_number:
+            found.append((line.time, by_number[number], line))
+    found.sort(key=lambda each: each[0], reverse=True)
+    yield from ((agent, line) for _, agent, line in found[:_MOST_SPEAKERS])
 
 
-def _who(typed: Typed, weight: float) -> _Offer:
-    words = typed.rest(QuestionKind.WHO)
-    return _Offer(
-        weight + typed.weights[QuestionKind.WHO],
-        OfferView(
-            asked=QuestionKind.WHO,
-            id=None,
-            about=words,
-            question=f"Who knows of “{words}”, and from whom?",
-            address=f"/agents/fact?{urlencode({'q': words})}",
-        ),
+def _newest(typed: Typed, folder: Path, name: str, words: str, most: int) -> Memory | None:
+    """Return the newest that an agent said with all of these words, or to a person of that name."""
+    person = words if words in typed.people else ""
+    wanted = MemoryFilter(kind=MemoryKind.ACT, form=HappeningKind.SPEECH, person=person)
+    given = () if person else words_of(words)
+    newest = NewestMemories(folder / "archive", name, given, wanted, most)
+    # Its line has the name of whom it spoke to, too.
+    said = (each for each in newest if {*given} <= {*words_of(each.words)})
+    return next(islice(said, 1), None)
+
+
+def _why(typed: Typed, name: str, words: str, line: Memory | None) -> str:
+    """Return the question why an agent said a line, with words that it has."""
+    if words in typed.people:
+        return _question(typed, QuestionKind.SAID, name, words)
+    if line is not None and words.casefold() not in line.words.casefold():
+        words = shorten(line.words, _LONGEST_QUOTATION)
+    return f"Why did {name} say “{words}”?"
+
+
+def _who(typed: Typed, words: str, weight: float) -> _Offer:
+    offer = OfferView(
+        asked=QuestionKind.WHO,
+        id=None,
+        about=words,
+        question=f"Who knows of “{words}”, and from whom?",
+        address=f"/agents/fact?{urlencode({'q': words})}",
     )
+    return _Offer(weight + typed.weights[QuestionKind.WHO], offer)
 
 
 def _offer(
-    typed: Typed, asked: QuestionKind, agent: KnownAgent, about: str = "", *, weight: float
+    typed: Typed,
+    asked: QuestionKind,
+    agent: KnownAgent,
+    about: str = "",
+    *,
+    weight: float,
+    question: str = "",
+    whole: bool = True,
 ) -> _Offer:
     offer = OfferView(
         asked=asked,
         id=agent.id,
         about=about,
-        question=_question(typed, asked, agent.name, about),
+        question=question or _question(typed, asked, agent.name, about),
         address=_address(asked, agent.id, about),
     )
-    return _Offer(weight + typed.weights[asked], offer)
+    return _Offer(weight + typed.weights[asked], offer, whole)
 
 
 def _question(typed: Typed, asked: QuestionKind, name: str, about: str) -> str:

@@ -22,6 +22,8 @@ class QuestionKind(StrEnum):
     """What it will do next, and tomorrow."""
     WHO = "who"
     """Who knows of something, and from whom."""
+    WHERE = "where"
+    """Where somebody is, or everybody."""
 
 
 class AnswerLine(Shape):
@@ -35,16 +37,17 @@ class AnswerLine(Shape):
     private: bool = False
     """Whether it rests on private words."""
     number: int = 0
-    """The memory of the agent that it is; 0 if it is none."""
+    """The memory that it is, of the agent that is asked about; 0 if it is none, or of another."""
 
 
 class AnswerView(Shape):
     """A short answer."""
 
     asked: QuestionKind
-    id: int
-    """The agent's number."""
+    id: int | None
+    """The agent's number; null if it is not about one agent."""
     agent: str
+    """Its name; empty likewise."""
     about: str
     """Whom or what is asked about: words, a person, a time; empty for nothing."""
     lines: tuple[AnswerLine, ...]

@@ -21,7 +21,8 @@ from keepsake.errors import KeepsakeError
 from keepsake.web import world
 from keepsake.web.access import NotFound, page
 from keepsake.web.asked.answering import answer
-from keepsake.web.asked.offers import offers
+from keepsake.web.asked.of_all import answer_of_all
+from keepsake.web.asked.offers import readings
 from keepsake.web.asked.shapes import AnswerLine, OfferView
 from keepsake.web.people import known
 from keepsake.web.questions.clock import as_shown, world_clock
@@ -70,13 +71,18 @@ class _Answered:
 
 @page
 def what_is_asked(request: HttpRequest) -> HttpResponse:
-    """Show the questions that typed words may mean, the likeliest with its answer."""
+    """Lead to the answer, if typed words can mean one question only; else show all of these.
+
+    The likeliest is answered at once.
+    """
     question = _words(request, "q")
     here = request.GET.get("agent", "")
     try:
-        offered = offers(question, int(here) if here.isdecimal() else None) if question else []
+        offered, certain = readings(question, int(here) if here.isdecimal() else None)
     except KeepsakeError as error:
         return _refused(request, error)
+    if certain:
+        return HttpResponseRedirect(offered[0].address)
     shown = {
         "q": question,
         "answered": [*map(_answered, offered[:1])],
@@ -89,10 +95,12 @@ def what_is_asked(request: HttpRequest) -> HttpResponse:
 
 
 def _answered(offer: OfferView) -> _Answered:
-    if offer.id is None:
-        return _Answered(offer)
     try:
-        return _Answered(offer, answer(offer.id, offer.asked, offer.about).lines)
+        if offer.id is None:
+            found = answer_of_all(offer.asked, offer.about)
+        else:
+            found = answer(offer.id, offer.asked, offer.about)
+        return _Answered(offer, found.lines)
     except KeepsakeError as error:
         return _Answered(offer, trouble=str(error))
 

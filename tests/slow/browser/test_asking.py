@@ -51,16 +51,41 @@ def test_an_answer_is_chosen_by_keyboard(box: Page) -> None:
     )
 
 
-def test_enter_alone_shows_all_answers_on_a_page(box: Page) -> None:
+def test_enter_alone_leads_to_the_only_answer(box: Page) -> None:
     box.keyboard.type("Mira tomorrow")
     box.keyboard.press("Enter")
-    expect(box).to_have_url(re.compile(r"/agents/ask/\?q=Mira\+tomorrow"))
+    expect(box).to_have_url(re.compile("#plans$"))
+    expect(box.locator("#panel-plans .lead dt").first).to_have_text(
+        re.compile("^(Tomorrow|Today|Now|Said)")
+    )
+
+
+def test_enter_alone_shows_several_answers_on_a_page(box: Page) -> None:
+    box.keyboard.type("Mira Tamsin")
+    box.keyboard.press("Enter")
+    expect(box).to_have_url(re.compile(r"/agents/ask/\?q=Mira\+Tamsin"))
     first = box.locator(".answered").first
-    expect(first).to_contain_text("What will Mira do next, and tomorrow?")
-    expect(first.locator("dt").first).to_have_text(re.compile("^(Tomorrow|Today|Now|Said)"))
+    expect(first).to_contain_text("What does Mira know of Tamsin?")
+    expect(first).to_contain_text(FACT)
     assert faults(box) == []
     first.get_by_role("link").first.click()
-    expect(box.locator("#panel-plans .lead dd").first).to_be_visible()
+    expect(box).to_have_title("What Mira knows of Tamsin")
+
+
+def test_where_somebody_is_stands_on_top_of_the_world(box: Page) -> None:
+    box.keyboard.type("Where is Mira?")
+    expect(box.get_by_role("option").first).to_contain_text("Where is Mira?")
+    box.keyboard.press("Enter")
+    expect(box).to_have_url(re.compile(r"/agents/world/\?who=Mira$"))
+    expect(box.locator("#sought dt")).to_have_text("Mira")
+    assert faults(box) == []
+
+
+def test_who_knows_of_words_is_answered_while_one_types(box: Page) -> None:
+    box.keyboard.type("bell")
+    first = box.get_by_role("option").first
+    expect(first).to_contain_text("Who knows of “bell”")
+    expect(first.locator(".answer .line").first).to_be_visible()
 
 
 def test_on_her_page_her_name_need_not_be_typed(page: Page) -> None:

@@ -2,10 +2,13 @@
 
 import { get } from "./api.js";
 import { KEY, byId, el, fill, setAttribute } from "./dom.js";
-import { answerWords } from "./short_answer.js";
+import { QuestionKind } from "./kinds.js";
+import { answerTo, answerWords } from "./short_answer.js";
 
 /** Milliseconds without a key until the words count as typed. */
 const PAUSE = 200;
+/** Milliseconds more before it is asked who knows of the words, for which all archives are read. */
+const REST = 800;
 /** The questions that are answered at once; the lines of the first, and of each other. */
 const ANSWERED = 4;
 const LINES = [4, 2];
@@ -65,12 +68,14 @@ function combobox(field, list) {
 
   /** Fill in the answer of an option, unless other ones are shown by then. */
   async function answer({ id, asked: of, about, address }, i) {
-    if (id === null) return;
     const place = list.children[i].querySelector(".answer");
+    const slow = of === QuestionKind.WHO;
+    if (slow && i) return; // its page answers it
     if (!answers.has(address)) fill(place, "…");
     try {
-      if (!answers.has(address))
-        answers.set(address, (await get(`agents/${id}/answer`, { of, about })).lines);
+      if (slow) await new Promise((rested) => setTimeout(rested, REST));
+      if (!place.isConnected) return; // other words were typed meanwhile
+      if (!answers.has(address)) answers.set(address, (await answerTo(id, of, about)).lines);
       fill(place, answerWords(answers.get(address), LINES[Math.min(i, 1)]));
     } catch {
       fill(place); // its page says what is wrong

@@ -17,7 +17,8 @@ export const QuestionKind = Object.freeze({
   "LOST": "lost",
   "THEN": "then",
   "NEXT": "next",
-  "WHO": "who"
+  "WHO": "who",
+  "WHERE": "where"
 });
 
 export const Author = Object.freeze({

@@ -8,5 +8,5 @@ bindKeys([...rowKeys(() => byId("main")), ["u", "up to all agents", () => byId("
 followOneAgent();
 for (const place of document.querySelectorAll(".lead[data-of]")) {
   const { agent, of, about } = place.dataset;
-  answerIn(place, agent, of, about);
+  answerIn(place, agent ?? null, of, about);
 }

@@ -40,6 +40,11 @@ function row(id, { label, text, aside, private: hidden, number }, repeated, link
   ];
 }
 
+/** The short answer to an offered question, by its agent's number; null for one about nobody in particular. */
+export function answerTo(id, of, about) {
+  return get(id === null ? "answer" : `agents/${id}/answer`, { of, about });
+}
+
 /** A place on a page for a short answer, which is asked for at once. It stays empty if there is none: the page says more.
  *
  * `of`: what is asked; `about`: whom or what about.
@@ -51,7 +56,7 @@ export function lead(id, of, about = "") {
 /** Fill a place with a short answer, as soon as it comes; return the place. */
 export function answerIn(place, id, of, about) {
   fill(place, el("span", { class: "dim" }, "…"));
-  get(`agents/${id}/answer`, { of, about })
+  answerTo(id, of, about)
     .then((found) => fill(place, answerLines(found)))
     .catch(() => fill(place)); // what stands below answers, too, or says what is wrong
   return place;

@@ -4,11 +4,15 @@ import { get } from "./api.js";
 import { bindKeys, byId, el, fill, personLink, rowKeys, sameDay, tick, time } from "./dom.js";
 import { face } from "./faces.js";
 import { WorldMap } from "./map.js";
+import { QuestionKind } from "./kinds.js";
 import { nextPlan, planLine } from "./next_plan.js";
+import { answerIn } from "./short_answer.js";
 
 const POLL = 5000;
 let map;
 let drawn = "";
+/** The name of who is looked for; empty for nobody. */
+const SOUGHT = new URLSearchParams(location.search).get("who") ?? "";
 
 /** The address of what agents remember of a place, the newest first. */
 function happenedAt(name) {
@@ -128,6 +132,7 @@ function draw(rooms) {
   );
 }
 
+if (SOUGHT) answerIn(byId("sought"), null, QuestionKind.WHERE, SOUGHT);
 bindKeys([...rowKeys(() => byId("rooms")), ["u", "up to all agents", () => byId("up").click()]]);
 setInterval(refresh, POLL);
 refresh();
