@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.records import Memory
-from keepsake.language.languages import language_of
+from keepsake.language.languages import language_name, language_of
+from keepsake.language.perception import words
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.memory.history import PastCompaction
 from keepsake.tracing.content import Content, Rarity, parts_of
@@ -27,10 +28,13 @@ class UnfoundedSentence:
 
     Attributes:
         missing: Its telling words that none of them has, as written, in order.
+        languages: The other languages, such as ``dutch``, of memories that may have these words.
+            Words of two languages cannot be compared, so it may say no more than it knows.
     """
 
     text: str
     missing: tuple[str, ...]
+    languages: tuple[str, ...] = ()
 
 
 def unfounded(
@@ -61,7 +65,21 @@ def unfounded(
         )
         share = content.bits(lacking) / max(content.bits(content.parts), 1.0)
         if len(missing) >= _LEAST_WORDS and share >= _LEAST_SHARE:
-            yield UnfoundedSentence(sentence, missing)
+            sources = _sources(memories, new.cited.get(sentence, ()))
+            yield UnfoundedSentence(sentence, missing, _languages(sources, language))
+
+
+def _sources(memories: Sequence[Memory], cited: Collection[int]) -> Sequence[Memory]:
+    """Return the memories that a sentence tells; if it names none, those that may hold as much."""
+    if cited:
+        return [each for each in memories if each.number in cited]
+    return [each for each in memories if len(words(each.words)) >= _LEAST_WORDS]
+
+
+def _languages(sources: Iterable[Memory], language: str) -> tuple[str, ...]:
+    """Return the languages besides one in which words were said, by their English names."""
+    found = {language_of(each.words) for each in sources if each.words}
+    return tuple(sorted(language_name(each) for each in found - {language}))
 
 
 def _texts_of(memory: Memory) -> Iterator[str]:

@@ -184,6 +184,9 @@ class UnfoundedView(Shape):
     text: str
     missing: tuple[str, ...]
     """Its telling words that none of them has, in order."""
+    languages: tuple[str, ...] = ()
+    """The other languages of memories that may have these words, such as ``dutch``: then it may say
+    no more than they do."""
 
 
 class LossesView(Shape):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from keepsake.archive.records import MemoryKind
@@ -44,3 +46,31 @@ def test_other_words_for_what_happened_and_its_day_are_no_sign(text):
 
 def test_what_an_earlier_summary_tells_is_known():
     assert not found(LANTERN, longterm(9, "Oswin thinks of a small boat with a yellow lantern."))
+
+
+DUTCH = "Vandaag alleen brood en een half uur gehuild, achter een hooiberg."
+CRIED = "Anneke told me that she cried half an hour behind a haystack with only bread."
+
+
+@pytest.mark.parametrize("sources", [((4,),), ()])
+def test_words_that_were_said_in_another_language_are_told_as_such(sources):
+    said = old_memory(
+        4,
+        NOON,
+        MemoryKind.PERCEPTION,
+        f'Anneke says to you, "{DUTCH}"',
+        source="Anneke",
+        place="The Kettle",
+    )
+    after = SummaryState(None, replace(recent(1, 9, CRIED), sources=sources), 9, 1, NOON)
+    (sentence,) = unfounded(compaction(SummaryState(), after), [said], "Bram")
+    assert "haystack" in sentence.missing
+    assert sentence.languages == ("dutch",)
+
+
+def test_a_sentence_that_names_another_source_knows_too_much():
+    said = old_memory(4, NOON, MemoryKind.PERCEPTION, f'Anneke says, "{DUTCH}"', source="Anneke")
+    seen = old_memory(5, NOON, MemoryKind.PERCEPTION, "Anneke arrives.")
+    after = SummaryState(None, replace(recent(1, 9, CRIED), sources=((5,),)), 9, 1, NOON)
+    (sentence,) = unfounded(compaction(SummaryState(), after), [said, seen], "Bram")
+    assert sentence.languages == ()

@@ -55,23 +55,27 @@ def _lines(
     named = made.after.recent is not None and bool(made.after.recent.sources)
     noun = "memory" if len(found) == 1 else "memories"
     verb = "is" if len(gone) == 1 else "are"
-    besides = f"{len(hidden):,} private ones are in no summary either; " if hidden else ""
     yield AnswerLine(
         label="Lost",
         text=f"{len(gone):,} of {len(found):,} {noun} {verb} {'' if named else 'probably '}gone.",
-        aside=f"{besides}recall may still find them",
+        aside="recall may still find them" if gone else "",
     )
-    for label, some in (
-        ("Tells most", _telling(gone, errands)[:MOST]),
-        ("In private", _telling(hidden, errands)[:1]),
-    ):
-        for each in some:
-            yield AnswerLine(
-                label=label,
-                text=told(each.memory, name),
-                private=each.memory.confidants is not None,
-                number=each.memory.number,
-            )
+    yield from (_memory("Tells most", each, name) for each in _telling(gone, errands)[:MOST])
+    if hidden:
+        one = len(hidden) == 1
+        stand, them = ("private one stands", "it") if one else ("private ones stand", "them")
+        yield AnswerLine(
+            label="Not lost",
+            text=f"{len(hidden):,} {stand} in no summary: the archive keeps {them} word for word.",
+            aside=f"recall finds {them} for those who may know",
+        )
+    yield from (_memory("For example", each, name) for each in _telling(hidden, errands)[:1])
+
+
+def _memory(label: str, loss: Loss, name: str) -> AnswerLine:
+    memory = loss.memory
+    hidden = memory.confidants is not None
+    return AnswerLine(label=label, text=told(memory, name), private=hidden, number=memory.number)
 
 
 def _telling(some: Sequence[Loss], errands: Collection[str]) -> Sequence[Loss]:

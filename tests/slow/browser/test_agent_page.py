@@ -56,6 +56,26 @@ def test_what_players_write_stays_words(page: Page) -> None:
     expect(page.locator("#panel-people .prose a")).to_have_attribute("href", "#memory/3")
 
 
+def test_a_sentence_that_knows_too_much_has_the_whole_width(page: Page) -> None:
+    def with_one(route: Route) -> None:
+        answer = route.fetch()
+        told = "A lantern hung from the mast of the ferry, and nobody aboard had lit it. " * 3
+        too_much = [{"text": told, "missing": ["lantern"], "languages": []}]
+        route.fulfill(response=answer, json={**answer.json(), "unfounded": too_much})
+
+    page.route("**/losses", with_one)
+    open_mira(page, "compactions")
+    page.goto(page.url.partition("#")[0] + "#compactions/last")
+    row = page.locator(".too-much li")
+    expect(row.locator("mark").first).to_be_visible()
+    for width in (1400, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        words, whole = row.locator(".what").bounding_box(), row.bounding_box()
+        assert words is not None
+        assert whole is not None
+        assert words["width"] > 0.9 * whole["width"] > 0.7 * width
+
+
 def test_a_click_on_the_timeline_shows_the_memory_as_it_was_and_one_leads_back(page: Page) -> None:
     open_mira(page, "memory")
     strip = page.locator(".memory-line .strip")

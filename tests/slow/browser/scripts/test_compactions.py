@@ -52,7 +52,10 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
                 "told": "Ann sails.",
             },
         ],
-        "unfounded": [{"text": "A lantern was at sea.", "missing": ["lantern", "sea"]}],
+        "unfounded": [
+            {"text": "A lantern was at sea.", "missing": ["lantern", "sea"], "languages": []},
+            {"text": "She cried.", "missing": ["cried"], "languages": ["dutch", "german"]},
+        ],
         "named": True,
         "complete": True,
     }
@@ -66,9 +69,12 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
         " 1 of 2 sentences of earlier summaries is lost. The others: 1 told shorter."
     )
     expect(told).to_contain_text("The writer of the summary named the memories")
-    too_much = told.locator(".too-much")
+    too_much, foreign = told.locator(".too-much").all()
     expect(too_much).to_contain_text("Knows too much 1 sentence of the summary.")
     expect(too_much.locator("mark")).to_have_text(["lantern", "sea"])
+    expect(foreign).to_contain_text("Told from another language 1 sentence of the summary.")
+    expect(foreign.locator(".what")).to_have_text("She cried. source is in Dutch and German")
+    expect(foreign.locator("mark")).to_have_count(0)
     told.get_by_text("Perhaps told 1 memory").click()
     expect(told.locator(".told").first).to_have_text("Perhaps: “She <i>swept</i>.”")
     second = told.locator("section", has_text="Earlier summaries, into the long-term summary")
@@ -276,7 +282,8 @@ def test_what_is_private_is_named_beside_what_is_lost(page: Page) -> None:
     show(page, "compactions", "Compactions")
     page.locator("summary").first.click()
     expect(page.locator(".change > p").first).to_contain_text(
-        "1 of 2 memories is lost, and 1 private one no summary has: only recall brings it back."
+        "1 of 2 memories is lost. 1 private one stands in no summary and is not lost:"
+        " the archive keeps it, and recall finds it."
         " The archive has all of it"
     )
     visible = page.locator(".change .memory:visible .what")

@@ -8,7 +8,7 @@ import { isOutcome, isPassing, memoriesFold, passingFold, TIERS, writtenAt } fro
 import { outcome, reason } from "./plain_words.js";
 import { stillHeld } from "./elsewhere.js";
 import { lead } from "./short_answer.js";
-import { sentence } from "./sentences.js";
+import { inWords, sentence } from "./sentences.js";
 import { FORMS, WHISPERED } from "./standings.js";
 
 const LIMIT = 20;
@@ -322,8 +322,8 @@ async function compare(id, made, account, steps) {
           ],
       found.complete ? "" : "There are more, which were not compared.",
     );
-    account.parentElement.querySelector(".too-much")?.remove();
-    if (found.unfounded.length) account.after(tooMuch(found.unfounded));
+    for (const old of account.parentElement.querySelectorAll(".too-much")) old.remove();
+    account.after(...notInMemories(found.unfounded));
   } catch (problem) {
     account.className = "problem";
     fill(account, problem.message);
@@ -356,19 +356,19 @@ function isGone({ kept }) {
   return kept === Kept.GONE;
 }
 
-/** How much is lost: 3 of 9 memories are lost, and 2 private ones are in no summary. */
+/** How much is lost: 3 of 9 memories are lost. 2 private ones stand in no summary and are not lost. */
 function lostOf(found, named, noun) {
   if (!found.length) return "There is nothing to compare. ";
   const gone = found.filter(isGone);
   const hidden = found.filter(isWhispered).length;
   const [title] = kind(Kept.GONE, named);
   const number = gone.length ? count(gone.length) : "None";
-  const are = gone.length === 1 || found.length === 1 ? "is" : "are";
-  const them = hidden === 1 ? "brings it" : "brings those";
-  const apart = hidden
-    ? `, and ${many(hidden, "private one")} no summary has: only recall ${them} back`
-    : "";
-  return `${number} of ${many(found.length, ...noun)} ${are} ${title}${apart}. `;
+  const verb = gone.length === 1 || found.length === 1 ? "is" : "are";
+  const lost = `${number} of ${many(found.length, ...noun)} ${verb} ${title}. `;
+  if (!hidden) return lost;
+  const [stand, are, them] = hidden === 1 ? ["stands", "is", "it"] : ["stand", "are", "them"];
+  const kept = `the archive keeps ${them}, and recall finds ${them}`;
+  return `${lost}${many(hidden, "private one")} ${stand} in no summary and ${are} not lost: ${kept}. `;
 }
 
 /** Words that lead to a step further down. */
@@ -509,30 +509,54 @@ function once(found) {
   return [...rows.values()];
 }
 
-/** The sentences of the summary that say more than its memories. */
-function tooMuch(sentences) {
+/** The sentences of the summary whose words no memory has: it says too much, or they were said in another language. */
+function notInMemories(sentences) {
+  const foreign = ({ languages = [] }) => languages.length > 0;
+  const [told, too] = [sentences.filter(foreign), sentences.filter((each) => !foreign(each))];
+  return [
+    too.length
+      ? sentencesIn("Knows too much", too, "No memory has the marked words.", ({ text, missing }) =>
+          marked(text, missing, "mark"),
+        )
+      : null,
+    told.length
+      ? sentencesIn(
+          "Told from another language",
+          told,
+          "Its words cannot be compared with those of the summary.",
+          ({ text, languages }) => [text, " ", el("small", {}, `source is in ${inWords(languages.map(capital))}`)],
+        )
+      : null,
+  ].filter(Boolean);
+}
+
+function sentencesIn(title, sentences, words, row) {
   return el(
     "details",
     { class: "too-much", open: true },
     el(
       "summary",
       {},
-      el("b", {}, "Knows too much"),
+      el("b", {}, title),
       ` ${many(sentences.length, "sentence")} of the summary. `,
-      el("small", {}, "No memory has the marked words."),
+      el("small", {}, words),
     ),
     el(
       "ol",
       { class: "memories" },
-      sentences.map(({ text, missing }) =>
+      sentences.map((each) =>
         el(
           "li",
           { class: "memory", "data-row": true, tabindex: "-1" },
-          el("span", { class: "what", dir: "auto" }, marked(text, missing, "mark")),
+          el("span", { class: "what", dir: "auto" }, row(each)),
         ),
       ),
     ),
   );
+}
+
+function capital(word) {
+  return word[0].toUpperCase() + word.slice(1);
 }
 
 const TOLD = {
