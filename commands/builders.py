@@ -19,6 +19,7 @@ from keepsake.contrib.evennia.commands.base import (
     plain,
     shortened,
     table,
+    tell,
 )
 from keepsake.contrib.evennia.wording import counted, listed, quoted
 from keepsake.errors import KeepsakeError
@@ -72,7 +73,7 @@ class CmdDeed(BuilderCommand):
             player = find_player(self.rhs, "See: @deed") if self.rhs is not None else None
             names = reset(deed, player)
             whose = f" for {listed(names)}" if names else ""
-            self.caller.msg(f"|gReset|n: {deed.name} can be done again{whose}.")
+            tell(self.caller, f"|gReset|n: {deed.name} can be done again{whose}.")
         elif "reload" in self.switches:
             read = runtime().in_thread(read_world, TIMEOUT_SECONDS)
             read.addCallbacks(self._build, self._refused)
@@ -89,7 +90,7 @@ class CmdDeed(BuilderCommand):
         self.page("\n".join(["|gReloaded|n: all files of the world.", *changes]))
 
     def _refused(self, failure: Failure) -> None:
-        self.caller.msg("|rNothing was changed.|n")
+        tell(self.caller, "|rNothing was changed.|n")
         self.failed(failure)
 
 
@@ -140,7 +141,7 @@ class CmdMute(BuilderCommand):
             account.attributes.remove("muted_until")
             account.attributes.remove("muted_for")
             account.msg("You are no longer muted.")
-            self.msg(f"{plain(account.key)} is no longer muted.")
+            tell(self.caller, f"{plain(account.key)} is no longer muted.")
             return
         if asked is None:
             raise KeepsakeError("The time is missing", "Try: @mute tom for 1h")
@@ -153,7 +154,7 @@ class CmdMute(BuilderCommand):
         when = f"until {at:%Y-%m-%d %H:%M}"
         why = f" Reason: {asked['why']}" if asked["why"] else ""
         account.msg(f"You are muted {when}.{why}")
-        self.msg(f"|gMuted|n {plain(account.key)} {when}.")
+        tell(self.caller, f"|gMuted|n {plain(account.key)} {when}.")
 
 
 class CmdReports(BuilderCommand):
@@ -177,7 +178,7 @@ class CmdReports(BuilderCommand):
             texts = [plain(shortened(str(each.get(field, "")), 200)) for field in self.columns]
             rows.append((str(each.get("t"))[:19].replace("T", " "), *texts))
         heads = ("When", *(each.capitalize() for each in self.columns))
-        self.msg(table(heads, rows) if rows else "There are no entries yet.")
+        tell(self.caller, table(heads, rows) if rows else "There are no entries yet.")
 
 
 class CmdAudit(CmdReports):

@@ -81,9 +81,8 @@ class CmdTime(PlayerCommand):
     def act(self) -> None:
         """Show the almanac's time, sky and tide."""
         today = almanac(now().astimezone())
-        self.msg(
-            today.sky if self.cmdstring in ("weather", "tide") else f"{today.clock} {today.sky}"
-        )
+        told = today.sky if self.cmdstring in ("weather", "tide") else f"{today.clock} {today.sky}"
+        self.msg((told, {"type": "time"}))
 
 
 class CmdDeeds(PlayerCommand):

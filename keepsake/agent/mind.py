@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from twisted.internet.defer import Deferred
 
@@ -30,7 +30,7 @@ from keepsake.agent.surroundings.routes import place_names
 from keepsake.agent.thinker import Thinker
 from keepsake.agent.turns.aside import AsideAnswer, ask_aside
 from keepsake.agent.turns.plan_steps import is_about_to_answer
-from keepsake.agent.turns.prompts.prompting import preview
+from keepsake.agent.turns.prompts.prompting import Exchange, preview
 from keepsake.agent.unprompted.pair_talk import TalkOfTwo
 from keepsake.archive.message_types import MessageType
 from keepsake.books.persona import open_lines
@@ -247,14 +247,18 @@ class Mind:
         tools = self.tools
         return Deferred.fromCoroutine(preview(agent, impulse, words, tools, self._services))
 
-    def ask_aside(self, question: str, without: Collection[int] = ()) -> Deferred[AsideAnswer]:
+    def ask_aside(
+        self, question: str, without: Collection[int] = (), before: Sequence[Exchange] = ()
+    ) -> Deferred[AsideAnswer]:
         """Ask the agent a question outside the game, of which it will know nothing.
 
-        ``without``: The numbers of memories to leave out of its prompt.
+        Args:
+            without: The numbers of memories to leave out of its prompt.
+            before: What was asked and answered before in the same talk.
 
         The result fails with a KeepsakeError; see :func:`keepsake.agent.turns.aside.ask_aside`.
         """
-        asked = ask_aside(self._ref, question, self.tools, self._services, without)
+        asked = ask_aside(self._ref, question, self.tools, self._services, without, before=before)
         return Deferred.fromCoroutine(asked)
 
     # -- commands

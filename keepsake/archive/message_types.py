@@ -28,6 +28,8 @@ class MessageType(StrEnum):
     TELEPORT = "teleport"
     FAILURE = "failure"
     """A command was refused."""
+    BUILDER = "builder"
+    """The answer to a builder's command."""
     # ours
     LOGIN = "login"
     """A player enters or leaves the game."""

@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.memory.citing import cite
 from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import now, runtime
+from keepsake.agent.turns.prompts.prompting import Exchange
 from keepsake.archive.summaries import Tier
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, append
@@ -37,6 +38,9 @@ ANSWER_SECONDS = 120.0
 MOST_WITHOUT = 200
 LONGEST_QUESTION = 500
 """The most memories that a question leaves out, and its most characters."""
+MOST_BEFORE = 20
+LONGEST_ANSWER = 2000
+"""The most questions that were asked before in a talk, and the most characters of an answer."""
 
 type Action = Callable[[AgentMixin, Mind, str], ActionResult]
 """An action on the reactor thread, in the name of an account; returns its outcome."""
@@ -84,12 +88,25 @@ class ProfileText(RequestBody):
     """The profile that the person began with."""
 
 
+_Asked = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUESTION)]
+_Answered = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ANSWER)]
+
+
+class Asked(RequestBody):
+    """A question that was asked before in the same talk, and its answer."""
+
+    question: _Asked
+    answer: _Answered
+
+
 class Question(RequestBody):
     """A question to an agent, outside the game."""
 
-    question: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUESTION)]
+    question: _Asked
     without: Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_WITHOUT)] = ()
     """The numbers of memories to leave out."""
+    before: Annotated[tuple[Asked, ...], Field(max_length=MOST_BEFORE)] = ()
+    """What was asked before in the same talk. It is kept nowhere else."""
 
 
 def _button(name: str, description: str) -> None:
@@ -208,14 +225,16 @@ def edit_profile(request: HttpRequest, number: int, body: ProfileText) -> Done:
 
 @router.post(f"{AGENT_PATH}/ask", response=_ANSWERS)
 def ask(request: HttpRequest, number: int, body: Question) -> AsideView:
-    """Ask an agent outside the game, as if it lacked some memories. Nobody hears the answer.
+    """Ask an agent outside the game, perhaps as if it lacked some memories.
 
-    Neither question nor answer is remembered. Waits for the model, for two minutes at most.
+    Nobody hears question or answer, and neither is remembered: a talk of several questions sends
+    those ``before``. Waits for the model, for two minutes at most.
     """
     outcomes: SimpleQueue[Any] = SimpleQueue()
 
     def action(_agent: AgentMixin, mind: Mind, _who: str) -> ActionResult:
-        mind.ask_aside(body.question, body.without).addBoth(outcomes.put)
+        before = [Exchange(each.question, each.answer) for each in body.before]
+        mind.ask_aside(body.question, body.without, before).addBoth(outcomes.put)
         return True, ""
 
     lacking = f" without the memories {body.without}" if body.without else ""

@@ -45,6 +45,7 @@ SECTIONS = (
     "prompt",
     "memory",
     "recall",
+    "talk",
     "compactions",
     "charts",
     "why",

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.agent.turns.aside import ASKER, AsideAnswer
+from keepsake.agent.turns.prompts.prompting import Exchange
 from keepsake.books.plan_lines import read_plan
 from keepsake.errors import ModelError
 from tests.fakes.model_server import Reply
@@ -18,9 +19,15 @@ from tests.world.test_occasions import PairTalkWorld
 class TestAside(AgentsWorld):
     """Mira is asked what nobody in the game asks."""
 
-    def ask_aside(self, question: str, *answers: str, without: tuple[int, ...] = ()) -> AsideAnswer:
+    def ask_aside(
+        self,
+        question: str,
+        *answers: str,
+        without: tuple[int, ...] = (),
+        before: tuple[Exchange, ...] = (),
+    ) -> AsideAnswer:
         self.replies = [*answers]
-        asked = self.mind.ask_aside(question, without)
+        asked = self.mind.ask_aside(question, without, before)
         self.settle(lambda: bool(asked.called))
         found: list[AsideAnswer] = []
         failed: list[Exception] = []
@@ -47,6 +54,23 @@ class TestAside(AgentsWorld):
         assert (file_contents(self.mind.memory.folder), self.mira.location) == before
         assert shown == []
         assert ASKER not in "".join(self.ask("Good day.", "Good day."))
+
+    def test_a_talk_goes_on_from_what_was_said_before_and_leaves_no_trace(self):
+        self.set_thinking(idle_interval=1e9)
+        self.say("I keep bees.")
+        before = (Exchange("Do you know Tom?", "He keeps bees."),)
+        made = len(self.prompts())
+        answer = self.ask_aside("Does he sell honey?", "Never to me.", before=before)
+        (prompt,) = self.prompts()[made:]
+        assert answer.words == "Never to me."
+        asked = prompt.index(f'{ASKER} says to you, "Do you know Tom?"')
+        answered = prompt.index("He keeps bees.", asked)
+        assert answered < prompt.index(f'{ASKER} says to you, "Does he sell honey?"')
+        made = len(self.prompts())
+        self.ask_aside("Who are you?", "Mira.")
+        (prompt,) = self.prompts()[made:]
+        assert "Do you know Tom?" not in prompt
+        assert "Never to me." not in prompt
 
     def test_an_answer_without_words_is_asked_for_again(self):
         answer = self.ask_aside("What do you plan?", "> wait", "Nothing at all.")

@@ -3,10 +3,11 @@
 The question is put into the prompt of a turn as if somebody unknown had just said it. The prompt is
 built by the function that builds every prompt, so the agent answers from what it would have before
 it now. Only the words of the answer are read. Nobody hears them, no deed is done, and neither
-question nor answer becomes a memory. Words that were whispered to the agent are not in the prompt.
-Memories can be left out, to see what the agent says without them. Then the window, recall, the
-journal, pages about people, promises and rules do not have them either. Summaries, portraits and
-plans stay as they are.
+question nor answer becomes a memory. Whoever asks several questions says again what was said
+before, and the prompt has it as the newest lines. Words that were whispered to the agent are not in
+the prompt. Memories can be left out, to see what the agent says without them. Then the window,
+recall, the journal, pages about people, promises and rules do not have them either. Summaries,
+portraits and plans stay as they are.
 
 Everything here runs on the reactor thread.
 """
@@ -24,7 +25,7 @@ from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.runtime import PROFILE, Runtime
 from keepsake.agent.turns.abilities import available_verbs
-from keepsake.agent.turns.prompts.prompting import BuiltPrompt, SupposedTurn, suppose
+from keepsake.agent.turns.prompts.prompting import BuiltPrompt, Exchange, SupposedTurn, suppose
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.events.values import RecallPurpose
@@ -143,8 +144,12 @@ async def ask_aside(
     tools: MemoryTools,
     services: Runtime,
     without: Collection[int] = (),
+    *,
+    before: Sequence[Exchange] = (),
 ) -> AsideAnswer:
-    """Ask an agent a question outside the game; ``without``: the memories to leave out.
+    """Ask an agent a question outside the game.
+
+    ``without``: The memories to leave out. ``before``: What was asked and answered before.
 
     A model whose answer has no words, or only words that the guard refuses, is asked once more.
 
@@ -166,6 +171,7 @@ async def ask_aside(
         purpose=RecallPurpose.INTERVIEW,
         audience=NO_PRIVATE_WORDS,
         without=without,
+        before=before,
     )
     remembered = tools.memory.memory.context()
     spans = [(s.first, s.last) for s in (remembered.longterm, remembered.recent) if s is not None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from playwright.sync_api import Page, Route, expect
@@ -197,6 +198,32 @@ def test_an_agent_is_asked_again_without_a_memory(page: Page, world: WatchedWorl
     expect(again.locator("figcaption").last).to_contain_text("without memory")
     newer = api(page, f"memories?first={total + 1}&last={total + 50}")
     assert not any("When does the ferry leave" in each["text"] for each in newer)
+
+
+def test_a_builder_talks_with_an_agent_outside_the_game(page: Page, world: WatchedWorld) -> None:
+    asked: list[Any] = []
+    page.on("request", lambda each: asked.append(each) if each.url.endswith("/ask") else None)
+    open_mira(page, "talk")
+    total = api(page, "tiers")["total"]
+    words = page.get_by_label("Say to Mira")
+    lines = page.locator(".interview li")
+    for number, question in enumerate(("When does the ferry leave?", "And the next one?")):
+        words.fill(question)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        expect(lines.nth(number)).to_contain_text(question)
+        expect(lines.nth(number)).to_contain_text("outside the game The ferry leaves at")
+    first, second = (each.post_data_json for each in asked)
+    assert first["before"] == []
+    assert [each["question"] for each in second["before"]] == ["When does the ferry leave?"]
+    newer = api(page, f"memories?first={total + 1}&last={total + 50}")
+    assert not any("And the next one?" in each["text"] for each in newer)
+    page.get_by_role("button", name="Forget this talk").click()
+    expect(lines).to_have_count(0)
+    words.fill("And now?")
+    words.press("Enter")
+    expect(lines).to_have_count(1)
+    expect(lines.first).to_contain_text("outside the game")
+    assert asked[-1].post_data_json["before"] == []
 
 
 def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: WatchedWorld) -> None:

@@ -174,6 +174,37 @@ def test_time_in_which_nothing_happened_is_short(page: Page, world: WatchedWorld
     assert found["half"] == 0.5
 
 
+def test_the_time_has_its_days_and_hours(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    expect(page.locator("#scrubber .dates span").first).to_contain_text(
+        re.compile(r"^[A-Z]\w\w \d")
+    )
+    found = page.evaluate(
+        """async () => {
+            const { ticks } = await import("/static/keepsake/watch/ticks.js");
+            const { QuietScale } = await import("/static/keepsake/watch/quiet.js");
+            const { fromField } = await import("/static/keepsake/watch/clock.js");
+            const at = (field) => fromField(field) / 1000;
+            const told = (first, last, wide) =>
+                ticks(new QuietScale(first, last, []), first, last, wide);
+            const evening = told(at("2026-11-30T19:02:00"), at("2026-11-30T20:05:00"), 800);
+            const weeks = told(at("2026-11-01T12:00:00"), at("2026-12-20T12:00:00"), 800);
+            const night = told(at("2026-11-30T19:00:00"), at("2026-12-01T09:00:00"), 360);
+            return [evening, weeks, night].map((labels) => labels.map(({ words }) => words));
+        }"""
+    )
+    evening, weeks, night = found
+    assert evening[0] == "Mon 30 Nov"
+    assert evening[-1] == "20:00"
+    assert len(evening) > 8
+    assert weeks[0] == "Sun 1 Nov"
+    assert 4 <= len(weeks) <= 8
+    assert all(" " in each for each in weeks), "days alone"
+    assert night[0] == "Mon 30 Nov"
+    assert "Tue 1 Dec" in night
+    assert len(night) < 6
+
+
 def test_a_hostile_line_is_text_on_this_page_too(page: Page):
     page.goto("/agents/fact?q=onerror")
     expect(page.locator("#tellings")).to_contain_text(HOSTILE.replace('"', "'")[:20])

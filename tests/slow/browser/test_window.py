@@ -14,6 +14,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from keepsake.web.kinds import SECTIONS
 from tests.slow.browser.looking import api, open_mira
+from tests.slow.browser.test_axe import faults
 from tests.slow.browser.watched import WatchedWorld
 from tests.slow.e2e.players import PASSWORD
 
@@ -88,6 +89,26 @@ def test_whispers_are_marked_among_what_an_agent_knows_of_somebody(
     page.locator("#sections").get_by_role("link", name="People").click()
     line = page.locator("#panel-people .prose li", has_text=words)
     expect(line).to_contain_text("in private")
+    assert faults(page) == []
+
+
+def test_rooms_begin_with_what_was_said_last_and_the_page_ends_with_them(
+    page: Page, world: WatchedWorld
+) -> None:
+    world.say("The lamp is lit")
+    page.route("**/api/events*", lambda route: route.abort())  # all of it happened long ago
+    page.goto("/agents/live")
+    inn = page.get_by_role("region", name="The Kettle")
+    expect(inn.locator(".talk li").first).to_be_visible()
+    expect(inn.locator(".talk")).to_contain_text("The ferry leaves")
+    page.unroute("**/api/events*")
+    page.goto("/agents/live")
+    expect(inn.get_by_role("link", name="Mira perceived it").nth(10)).to_be_attached()
+    below = page.evaluate(
+        """document.documentElement.scrollHeight
+           - Math.max(innerHeight, document.querySelector("main").getBoundingClientRect().bottom)"""
+    )
+    assert below <= 1
 
 
 def test_all_agents_stand_in_the_table_and_the_keyboard_finds_one(page: Page) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.slow.browser.watched import WatchedWorld
 
@@ -39,6 +39,27 @@ def test_on_a_phone_the_map_can_be_folded(page: Page, world: WatchedWorld):
         expect(face).to_be_visible()
         page.locator(".map-fold > summary").click()
         expect(face).to_be_hidden()
+
+
+def test_on_a_phone_a_wide_map_scrolls_in_itself(page: Page, world: WatchedWorld):
+    def wide(route: Route) -> None:
+        answer = route.fetch().json()
+        far = [{**answer["rooms"][0], "id": -x, "name": f"Far {x}", "x": x} for x in range(4, 10)]
+        empty = {"agents": [], "players": [], "exits": []}
+        answer["rooms"] += [{**each, **empty} for each in far]
+        route.fulfill(json=answer)
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.route("**/api/map", wide)
+    for address in ("/agents/fact?q=Edwin", "/agents/world/"):
+        page.goto(address)
+        expect(page.locator("#map")).to_contain_text("Far 9")
+        sizes = page.evaluate(
+            """[document.documentElement, document.querySelector(".map-holder")]
+               .map((each) => each.scrollWidth - each.clientWidth)"""
+        )
+        assert sizes[0] == 0
+        assert sizes[1] > 0
 
 
 def test_on_a_phone_the_menu_opens_below_its_button(page: Page, world: WatchedWorld):

@@ -51,7 +51,19 @@ const ROLES = {
   who: "place",
   inventory: "place",
   hint: "hint",
+  deed: "world",
+  deeds: "world",
+  time: "world",
+  meet: "world",
+  builder: "builder",
+  scene: "aside",
+  login: "aside",
+  move: "aside",
+  traverse: "aside",
+  teleport: "aside",
 };
+/* A text that is laid out in columns, or has rules: it needs letters of one width. */
+const LAID_OUT = /\S {3,}\S|^ {2,}\S|[-=~_]{8,}/m;
 const SPOKEN = ["say", "talk", "whisper", "shout"];
 const SECRET = /^\s*(connect|create|co|cr)\s+(\S+|"[^"]*")\s+.+$/i;
 
@@ -83,6 +95,7 @@ function show(html, kind) {
   const line = document.createElement("div");
   line.className = kind;
   line[kind === "mine" ? "textContent" : "innerHTML"] = html;
+  line.classList.toggle("laid-out", LAID_OUT.test(line.textContent));
   story.append(line);
   while (story.childElementCount > MOST_LINES) story.firstElementChild.remove();
   following ||= kind === "mine";

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,7 +62,7 @@ def prompt_of(
     *,
     form: PromptForm,
     recalled: SearchResult | None = None,
-    extra: Memory | None = None,
+    extra: Sequence[Memory] = (),
     refused: str = "",
 ) -> BuiltPrompt:
     """Return the prompt of a turn for one model.
@@ -70,7 +70,7 @@ def prompt_of(
     Args:
         form: The form of the model's prompts.
         recalled: The result of recall; None without one.
-        extra: A memory to show as the newest one, for a preview or a warm-up.
+        extra: Memories to show as the newest ones, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
 
     Raises:
@@ -103,16 +103,25 @@ def prompt_of(
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question and its answer, in a talk that nobody in the game has."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class SupposedTurn:
     """A turn that would come if somebody said something now. Nothing of it is remembered.
 
     Attributes:
-        said: The memory of the words, as the newest one; None if nobody says them.
+        said: The memory of the words, as the newest one, after what was said before it; empty if
+            nobody says them.
         recalled: The result of recall.
     """
 
     context: TurnContext
-    said: Memory | None
+    said: tuple[Memory, ...]
     recalled: SearchResult | None
 
     def prompt(
@@ -147,6 +156,7 @@ async def suppose(
     purpose: RecallPurpose,
     audience: Audience | None = None,
     without: Collection[int] = (),
+    before: Sequence[Exchange] = (),
 ) -> SupposedTurn:
     """Return the turn that would come if the source of an impulse said ``words``, after recall.
 
@@ -154,6 +164,7 @@ async def suppose(
         purpose: What the search is for; logged with it.
         audience: Who hears the answer; None for those who are here.
         without: The numbers of memories that the prompt leaves out.
+        before: What was asked and answered before in the same supposed talk.
 
     Raises:
         KeepsakeError: The memory cannot be read.
@@ -162,8 +173,8 @@ async def suppose(
     if audience is not None:
         context = replace(context, audience=audience)
     context = replace(context, without=frozenset(without))
-    said = supposed(agent, context.partner, words, tools, services)
-    if said is not None:
+    said = supposed(agent, context.partner, words, tools, services, before=before)
+    if said:
         context = replace(context, words=words)
     recalled = await recall_for_turn(agent, context, tools, purpose)
     if recalled is not None:
@@ -186,12 +197,34 @@ async def preview(
 
 
 def supposed(
-    agent: Body, partner: Person | None, words: str, tools: MemoryTools, services: Runtime
-) -> Memory | None:
-    """Return the memory of the partner saying ``words``; None if there is no partner."""
+    agent: Body,
+    partner: Person | None,
+    words: str,
+    tools: MemoryTools,
+    services: Runtime,
+    *,
+    before: Sequence[Exchange] = (),
+) -> tuple[Memory, ...]:
+    """Return the memory of the partner saying ``words``, after those of what was said ``before``.
+
+    It is empty if there is no partner.
+    """
     if partner is None:
-        return None
+        return ()
+    spoken = list[Speech]()
+    for exchange in before:
+        spoken += [_said_by(partner, exchange.question), _said_to(partner, exchange.answer)]
+    spoken.append(_said_by(partner, words))
+    now = services.clock.now()
+    first = tools.memory.newest + 1
+    place = place_of(agent)
+    return tuple(Memory(first + i, now, each, place=place) for i, each in enumerate(spoken))
+
+
+def _said_by(partner: Person, words: str) -> Speech:
     shown = f'{partner.name} says to you, "{words}"'
-    speech = Speech(speaker=partner, words=words, to=(ME,), shown=shown)
-    number = tools.memory.newest + 1
-    return Memory(number, services.clock.now(), speech, place=place_of(agent))
+    return Speech(speaker=partner, words=words, to=(ME,), shown=shown)
+
+
+def _said_to(partner: Person, words: str) -> Speech:
+    return Speech(speaker=ME, words=words, to=(partner,), shown=f"say {words}")

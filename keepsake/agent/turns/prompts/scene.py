@@ -34,7 +34,7 @@ def scene_of(
     tools: MemoryTools,
     now: datetime,
     *,
-    extra: Memory | None = None,
+    extra: Sequence[Memory] = (),
     refused: str = "",
 ) -> Scene:
     """Collect what a turn's prompt shows, except what it recalls and what the agent can do.
@@ -43,7 +43,7 @@ def scene_of(
     :func:`keepsake.agent.turns.prompts.setting.with_deeds` add that.
 
     Args:
-        extra: A memory to show as the newest one, for a preview or a warm-up.
+        extra: Memories to show as the newest ones, for a preview or a warm-up.
         refused: Why the last answer was refused; empty at the first attempt.
 
     Raises:
@@ -53,8 +53,7 @@ def scene_of(
     may = PrivateShown(private, context.audience)
     remembered = tools.memory.memory.context()
     window = _window_of(context, tools, remembered, now)
-    if extra is not None:
-        window = (*window, extra)
+    window = (*window, *extra)
     invitation = invitation_to(tools, context)
     scene = setting_of(agent, context, now, withheld=tools.withheld)
     scene = with_summaries(scene, remembered)

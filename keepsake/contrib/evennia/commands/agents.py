@@ -17,6 +17,7 @@ from keepsake.contrib.evennia.commands.base import (
     plain,
     shortened,
     table,
+    tell,
 )
 from keepsake.contrib.evennia.creation import WRITTEN, all_agents, create_agent
 from keepsake.contrib.evennia.minds import mind_by_number, missing_minds, state_of
@@ -132,7 +133,7 @@ class CmdAgent(BuilderCommand):
             old = f" The old one was:\n\n{plain(str(before))}" if before else ""
             self.page(f"Profile changed. The next thought uses it.{old}")
         elif self.args.strip():
-            self.caller.msg(self._one(self.agent_named(self.args)))
+            tell(self.caller, self._one(self.agent_named(self.args)))
         else:
             self.page(_all())
 
@@ -214,9 +215,9 @@ class CmdAgent(BuilderCommand):
         earlier = mind.memory.memory.earlier
         memories = "memory" if earlier == 1 else "memories"
         back = f" {agent.key} has its {earlier:,} earlier {memories}." if earlier else ""
-        self.caller.msg(f"|gMade {agent.key}|n, in {room.key}.{back}")
+        tell(self.caller, f"|gMade {agent.key}|n, in {room.key}.{back}")
         if not self.rhs:
-            self.caller.msg(f"Describe the agent: @agent {agent.key} = You are {agent.key}, …")
+            tell(self.caller, f"Describe the agent: @agent {agent.key} = You are {agent.key}, …")
 
     def _delete(self) -> None:
         """Delete an agent whose whole name was written; its archive stays."""
@@ -228,9 +229,10 @@ class CmdAgent(BuilderCommand):
         if name.casefold() != self.lhs.casefold():
             raise KeepsakeError(f"This would delete {name}", f"Write the whole name: {name}")
         agent.delete()
-        self.caller.msg(
+        tell(
+            self.caller,
             f"{name} is deleted. Its archive stays in {plain(str(folder))}; @agent/create {name} "
-            "brings its memories back."
+            "brings its memories back.",
         )
 
     def _act_on(self, action: str) -> None:
@@ -240,7 +242,7 @@ class CmdAgent(BuilderCommand):
         if not done:
             raise KeepsakeError(said, "@agent shows the state of each agent")
         if agent.location != self.caller.location or not said.endswith(_SEEN):
-            self.caller.msg(f"{said}.")
+            tell(self.caller, f"{said}.")
 
 
 def _all() -> str:

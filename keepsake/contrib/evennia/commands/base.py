@@ -25,6 +25,7 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import is_agent
 from keepsake.agent.surroundings.world_clock import WorldClock
+from keepsake.archive.message_types import MessageType
 from keepsake.archive.summaries import EDITED
 from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.contrib.evennia.minds import mind_of, why_closed
@@ -99,7 +100,7 @@ class BuilderCommand(COMMAND):
             self.switches = [self._switch(typed) for typed in self.switches]
             self.run()
         except KeepsakeError as error:
-            self.caller.msg(refused(error))
+            tell(self.caller, refused(error))
 
     def run(self) -> None:
         """Do the command's work; raises KeepsakeError for the caller."""
@@ -115,7 +116,8 @@ class BuilderCommand(COMMAND):
 
     def page(self, text: str) -> None:
         """Show a text to the caller, in pages if it is long."""
-        EvMore(self.caller, text, always_page=False, justify_kwargs=False)
+        shown = {"text_kwargs": {"type": MessageType.BUILDER}}
+        EvMore(self.caller, text, always_page=False, justify_kwargs=False, **shown)
 
     def answer(self, work: Callable[[], str]) -> None:
         """Run ``work`` in a worker thread, then show the text that it returns."""
@@ -129,7 +131,7 @@ class BuilderCommand(COMMAND):
         elif not isinstance(error, KeepsakeError):
             log.error("A command failed", command=self.key, exc_info=error)
             error = KeepsakeError("an error occurred", "See agents.log")
-        self.caller.msg(refused(error))
+        tell(self.caller, refused(error))
 
     def agent_named(self, name: str) -> Body:
         """Return the agent that ``name`` means; the one in the room if ``name`` is empty.
@@ -195,6 +197,11 @@ def find_player(name: str, example: str) -> ObjectDB:
     if found is None or is_agent(found):
         raise KeepsakeError(f"There is no player {quoted(shortened(name.strip()))}", example)
     return found
+
+
+def tell(caller: Any, text: str) -> None:
+    """Show the answer to a builder's command; the web client has a colour for it."""
+    caller.msg((text, {"type": MessageType.BUILDER}))
 
 
 def plain(text: str) -> str:

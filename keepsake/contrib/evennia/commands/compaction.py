@@ -8,7 +8,7 @@ from functools import partial
 from keepsake.agent.memory.compacting import CompactionEnd
 from keepsake.agent.mind import ActionResult
 from keepsake.agent.surroundings.world_clock import WorldClock
-from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
+from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table, tell
 from keepsake.errors import CompactionError, CompactionRunning
 from keepsake.events.values import CompactionOutcome, CompactReason
 from keepsake.memory.history import PastCompaction, compactions
@@ -41,9 +41,9 @@ class CmdCompactMemories(BuilderCommand):
         """Start the compaction; show its outcome when it is done."""
         agent = self.agent_named(self.args)
         caller = self.caller
-        caller.msg(f"Compacting {agent.key}'s memory …")
+        tell(caller, f"Compacting {agent.key}'s memory …")
         outcome = self.mind(agent).compactions.compact(CompactReason.MANUAL)
-        outcome.addCallback(lambda each: caller.msg(_coloured(compaction_result(each))))
+        outcome.addCallback(lambda each: tell(caller, _coloured(compaction_result(each))))
 
 
 def compaction_result(outcome: CompactionEnd) -> ActionResult:
@@ -80,7 +80,7 @@ def view(query: Query) -> Callable[[], str] | None:
     caller = query.caller
     name = query.name
     if "undo" in query.options:
-        mind.compactions.undo().addCallback(lambda each: caller.msg(_coloured(undo_result(each))))
+        mind.compactions.undo().addCallback(lambda each: tell(caller, _coloured(undo_result(each))))
         return None
     archive = mind.memory.memory.archive
     return lambda: _listed(name, compactions(archive))

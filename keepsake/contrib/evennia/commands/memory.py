@@ -17,6 +17,7 @@ from keepsake.contrib.evennia.commands.base import (
     author_of,
     labelled,
     plain,
+    tell,
     when,
 )
 from keepsake.contrib.evennia.minds import open_minds
@@ -57,7 +58,7 @@ class CmdMemoryStatus(BuilderCommand):
         def done(report: IntegrityReport) -> None:
             # The check reads edits by hand, so the texts are shown after it.
             texts = "".join(_summary(summary) for summary in memory.context().summaries)
-            caller.msg(f"{head}\n{_integrity(report, width)}\n{texts}".rstrip())
+            tell(caller, f"{head}\n{_integrity(report, width)}\n{texts}".rstrip())
 
         runtime().in_thread(memory.memory.check, TIMEOUT_SECONDS).addCallbacks(done, self.failed)
 
@@ -148,15 +149,15 @@ class CmdLlmStatus(BuilderCommand):
         """Show every server, and how many answers were altered, refused or dropped."""
         gateway = runtime().gateway
         if problem := gateway.profiles.problem:
-            self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
-        self.caller.msg(f"The agents' model: {plain(gateway.profiles.agent_model_line)}")
+            tell(self.caller, f"|rllm.md is not in use:|n {plain(str(problem))}")
+        tell(self.caller, f"The agents' model: {plain(gateway.profiles.agent_model_line)}")
         if keeps := runtime().secret_trial.line:
-            self.caller.msg(f"It keeps secrets: {plain(keeps)}")
+            tell(self.caller, f"It keeps secrets: {plain(keeps)}")
         if text := "\n\n".join(_server(each) for each in gateway.used_servers()):
-            self.caller.msg(text)
+            tell(self.caller, text)
         counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[GuardOp]())
         found = (f"{counts[op]} {op}" for op in GuardOp)
-        self.caller.msg(f"Changed answers since the start: {', '.join(found)}. See |w@why|n.")
+        tell(self.caller, f"Changed answers since the start: {', '.join(found)}. See |w@why|n.")
 
 
 def _server(server: ModelServer) -> str:

@@ -7,6 +7,7 @@ import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
 import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
 import { Feed } from "./feed.js";
+import { Interview } from "./interview.js";
 import { EventKind, MemoryOp } from "./kinds.js";
 import { Recall } from "./memories.js";
 import { PlanSection } from "./plan_section.js";
@@ -37,6 +38,7 @@ const CLASSES = {
   prompt: Prompt,
   memory: Tiers,
   recall: Recall,
+  talk: Interview,
   compactions: Compactions,
   charts: Charts,
   why: Why,

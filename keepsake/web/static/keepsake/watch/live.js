@@ -1,6 +1,7 @@
 /* The village now: a column for each room with its people, who thinks, and their talk; the plans due next. */
 
 import { get } from "./api.js";
+import { byTheClock } from "./clock.js";
 import {
   announce,
   bindKeys,
@@ -30,6 +31,7 @@ const rooms = new Map();
 let map = { rooms: [] };
 let agents = new Map();
 let asking = false;
+let begun = false;
 
 /** The column of a place: made when something is first shown in it. */
 function room(name) {
@@ -148,6 +150,7 @@ async function refresh() {
     map = world;
     agents = new Map(overview.agents.map((each) => [each.name, each]));
     byId("trouble-here").hidden = true;
+    if (!begun) begin(overview.agents);
     draw();
   } catch (problem) {
     byId("trouble-here").hidden = false;
@@ -155,6 +158,15 @@ async function refresh() {
   } finally {
     asking = false;
   }
+}
+
+/** Begin the talk of each room with what its agents said and did last, which may be long ago. */
+function begin(rows) {
+  begun = true;
+  for (const { id, name, place, last_act: act, last_words: words } of rows)
+    for (const last of [act, words])
+      if (last && last.place === place)
+        room(place).talk.add({ remembered: last, agent: name, agent_id: id, n: last.number });
 }
 
 // -- plans
@@ -176,7 +188,7 @@ function planRow({ id, agent, line, begun, private: hidden }) {
     " ",
     hidden ? el("span", { class: "flag" }, "in private") : null,
     " ",
-    el("bdi", {}, line),
+    el("bdi", {}, byTheClock(line)),
   );
 }
 

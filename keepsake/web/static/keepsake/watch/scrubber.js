@@ -5,6 +5,7 @@ import { count, el, fill, tick } from "./dom.js";
 import { density } from "./past.js";
 import { QuietScale, short } from "./quiet.js";
 import { svg } from "./svg.js";
+import { ticks } from "./ticks.js";
 
 /** The size of a scrubber's picture, in its own units. */
 export const WIDE = 1000;
@@ -155,6 +156,7 @@ export class TimeScrubber extends Scrubber {
         return el("span", { class: "how-long", "aria-hidden": "true", vars }, said);
       }),
     );
+    root.prepend(dates(scale, first, end, this.strip.clientWidth));
     this.play = play;
     this.say();
   }
@@ -199,6 +201,13 @@ export class TimeScrubber extends Scrubber {
       );
     }
   }
+}
+
+/** The days and hours, over the picture. */
+function dates(scale, first, last, wide) {
+  const label = ({ at, words }) => el("span", { vars: { "--at": String(at) } }, words);
+  const labels = ticks(scale, first, last, wide).map(label);
+  return el("p", { class: "dates", "aria-hidden": "true" }, labels);
 }
 
 /** Lines for days, and shades for nights. */

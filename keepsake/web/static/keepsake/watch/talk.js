@@ -74,7 +74,7 @@ export class Talk {
       to.length ? el("span", { class: "to", dir: "auto" }, `to ${to.join(", ")}`) : null,
       memory.confidants ? [" ", el("span", { class: "flag" }, "in private")] : null,
       HOW[memory.what.manner] ? el("span", { class: "flag" }, HOW[memory.what.manner]) : null,
-      to.length || HOW[memory.what.manner] ? ": " : null,
+      to.length || HOW[memory.what.manner] ? ": " : " ",
       el("bdi", { class: deed ? "deed" : "" }, words),
       el(
         "small",
