@@ -38,6 +38,8 @@ from keepsake.tracing.wording import Wording
 
 MOST_FORMS = 8
 """The most ways of saying a sentence that are looked for in a summary: those heard first."""
+MOST_LINES = 30
+"""The most lines about typed words that are looked for in a summary of an agent: the newest."""
 MOST_RECALLED = 50
 """The most memories of an agent's window that may be searches which brought a fact back."""
 MOST_TELLINGS = 500
@@ -159,20 +161,20 @@ def follow_words(
         return unarchived and (memory.happening == happening != "" or _shows(memory))
 
     def holding(memories: Sequence[Memory]) -> Holding:
-        # What an agent knows word for word is a sentence that it heard, not a word of it.
-        forms = {each.number: _form_of_words(wording, each, said) for each in memories}
+        # What an agent has of a fact is what it has of the sentences that it heard, whatever words
+        # led to them.
+        forms = {each.number: _form_of_line(each, said) for each in memories}
         whole = (each for each in memories if forms[each.number] is Kept.VERBATIM)
-        heard = [Content(each, Rarity()) for each in dict.fromkeys(map(text_of, whole))]
-        numbers = frozenset(each.number for each in memories)
-        return _holding(
-            forms,
-            memories,
-            lambda summary: _worded(heard, wording, summary, numbers),
-        )
+        heard = [
+            (each.number, Content(text_of(each), Rarity()))
+            for each in whole
+            if not is_private(each)
+        ][-MOST_LINES:]
+        return _holding(forms, memories, lambda summary: _best_kept(heard, wording, summary))
 
     def said_in(key: str, summary: Summary) -> tuple[Kept, str]:
         # Who had the words in mind, or looked for them, need not have heard them from anybody.
-        return (Kept.GONE, "") if found[key] else _worded((), wording, summary, frozenset())
+        return (Kept.GONE, "") if found[key] else _worded(wording, summary_sentences(summary.text))
 
     tracer = Tracer(witnesses, Words(lambda _: True, is_given, may_begin=True))
     tracer.run()
@@ -276,13 +278,13 @@ def _holding(
     )
 
 
-def _form_of_words(wording: Wording, memory: Memory, said: Collection[str]) -> Kept:
-    """Return how much a memory has of a fact in these words: its own may tell it in others.
+def _form_of_line(memory: Memory, said: Collection[str]) -> Kept:
+    """Return how much of a fact a memory has: its own words may tell it in others.
 
     ``said``: The happenings in which it was said.
     """
     is_it = not memory.is_own or memory.happening in said
-    return Kept.VERBATIM if is_it or wording.is_said_in(text_of(memory)) else Kept.SHORTER
+    return Kept.VERBATIM if is_it else Kept.SHORTER
 
 
 def _form(content: Content, memory: Memory) -> Kept:
@@ -316,23 +318,31 @@ def _tells(said: str, content: Content) -> bool:
     return content.is_mostly_in(said) and has_enough(content, said)
 
 
-def _worded(
-    heard: Sequence[Content], wording: Wording, summary: Summary, numbers: Collection[int]
+def _best_kept(
+    heard: Sequence[tuple[int, Content]], wording: Wording, summary: Summary
 ) -> tuple[Kept, str]:
-    """Return how much of words a summary has, and of the sentences in which they were heard.
+    """Return how much a summary has of the sentence of which it has most.
 
-    ``numbers``: The memories of them: a sentence may tell those in other words.
+    Args:
+        heard: The sentences, each with the number of its memory.
+        wording: The words that led to them: a sentence of which its writer did not say what it
+            tells may have these and nothing else of them.
     """
-    if wording.is_said_in(summary.text):
-        whole = next((each.text for each in heard if each.is_verbatim_in(summary.text)), "")
-        if whole:
-            return Kept.VERBATIM, whole
-        said = next(filter(wording.is_said_in, summary_sentences(summary.text)), "")
-        # Words that stand in different sentences say something else.
-        if said:
+    whole = next((each.text for _, each in heard if each.is_verbatim_in(summary.text)), "")
+    if whole:
+        return Kept.VERBATIM, whole
+    by_number = dict(heard)
+    for said, numbers in summary.cited.items():
+        # A small model may name any numbers: what is told has a word in common with the sentence.
+        if any(by_number[each].has_in_common(said) for each in by_number.keys() & {*numbers}):
             return Kept.SHORTER, said
-    told = (each for each, cited in summary.cited.items() if not {*numbers}.isdisjoint(cited))
-    said = next((each for each in told if any(one.has_in_common(each) for one in heard)), "")
+    uncited = (each for each in summary_sentences(summary.text) if not summary.cited.get(each))
+    return _worded(wording, uncited)
+
+
+def _worded(wording: Wording, sentences: Iterable[str]) -> tuple[Kept, str]:
+    """Return whether a sentence has words, and which: in different ones they say something else."""
+    said = next(filter(wording.is_said_in, sentences), "")
     return (Kept.SHORTER, said) if said else (Kept.GONE, "")
 
 
