@@ -17,6 +17,8 @@ LONGEST_ALOUD = 400
 ALOUD = rf"(?:, aloud in memory (?P<aloud>\d{{1,9}}): \"(?P<line>[^\"]{{1,{LONGEST_ALOUD}}})\")?"
 """The part of a pattern for a line of a file that :attr:`Aloud.fact` has written; see
 :func:`aloud_in`."""
+REQUESTED = "what was asked for: "
+"""How a plan or promise begins that has somebody's words in the place of the agent's own."""
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.I)
 """What a place's name may begin with, and is left out in talk: ``at your quay``."""
 
@@ -46,7 +48,7 @@ class Aloud:
     @property
     def request(self) -> str:
         """It as a prompt shows it in the place of what a plan or a promise says."""
-        return f"what was asked for: {self.line}"
+        return f"{REQUESTED}{self.line}"
 
     def names(self, name: str) -> bool:
         """Return whether it names a person or a place, with or without the place's article."""

@@ -4,7 +4,7 @@
 ends with a mark, which prompts do not show. All other pins are the builders': the agent can neither
 unpin them nor crowd them out. ``noticed.md`` lists promises and rules::
 
-    - promise to Jonas: a bowl of soup (memory 241, by 12-20261101090000)
+    - promise to Jonas: a bowl of soup (memory 241, for 2026-12-01, by 12-20261101090000)
     - rule from Ada: never open the cellar door
 
 The agent adds a promise with the verb ``promise`` and removes it with ``kept``. People edit the
@@ -25,6 +25,7 @@ from keepsake.books.aloud import ALOUD, Aloud, aloud_in
 from keepsake.books.files import NO_OWNER, Owner, RecordStore
 from keepsake.errors import NoteRefused
 from keepsake.events.values import Author, MemoryOp
+from keepsake.language.due import DUE, DueDay, read_due
 from keepsake.language.perception import for_prompt, one_line, shorten
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 
@@ -47,7 +48,8 @@ _SOMEBODY = "somebody"
 
 _PROMISE = re.compile(
     r"^- (?P<kind>rule|promise) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
-    r"(?: \(memory (?P<number>\d{1,9})(?:, [\dT:.+-]{10,40})?"
+    r"(?: \((?=memory |for )(?:memory (?P<number>\d{1,9}))?(?:, [\dT:.+-]{10,40})?"
+    rf"(?:(?:, )?for (?P<due>{DUE}))?"
     rf"(?:, by (?P<key>[\w:.-]{{1,60}}))?{ALOUD}\))?(?<! \[done\])[ \t]*$"
 )
 """Earlier versions also record the time, and end finished promises with ``[done]``."""
@@ -250,11 +252,16 @@ class Commitment:
     number: int = 0  # the memory it rests on; 0 if a person wrote it into the file
     key: str = ""  # id of ``who``, as in :attr:`keepsake.archive.records.Memory.source_id`
     aloud: Aloud | None = None  # what was said aloud that asks for a private promise
+    due: DueDay | None = None  # the day that it is for; None if it names none
 
     @property
     def line(self) -> str:
-        """Its line in a prompt: ``You promised Jonas: a bowl of soup (memory 241)``."""
+        """Its line in a prompt: ``You promised Jonas: a bowl of soup (memory 241)``.
+
+        With its day: ``You promised Jonas, for 2026-12-01: …``. The words may say "tomorrow".
+        """
         promised = f"You promised {self.who}".rstrip()
+        promised += f", for {self.due.line}" if self.due is not None else ""
         is_promise = self.kind is CommitmentKind.PROMISE
         head = promised if is_promise else f"{self.who or 'Somebody'} told you"
         end = f" (memory {self.number})" if self.number else ""
@@ -269,7 +276,9 @@ class Commitment:
             return self
         if self.aloud is None or not may(self.aloud.number):
             return None
-        return replace(self, text=self.aloud.request, number=self.aloud.number, aloud=None)
+        return replace(
+            self, text=self.aloud.request, number=self.aloud.number, aloud=None, due=None
+        )
 
     @property
     def cost(self) -> int:
@@ -288,14 +297,18 @@ def _commitment_of(line: str) -> Commitment | None:
         int(match["number"] or 0),
         match["key"] or "",
         aloud_in(match),
+        read_due(match["due"] or ""),
     )
 
 
 def _line_of_commitment(item: Commitment) -> str:
     preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
-    by = f", by {item.key}" if item.key else ""
-    by += f", {item.aloud.fact}" if item.aloud is not None else ""
-    end = f" (memory {item.number}{by})" if item.number else ""
+    facts = [f"memory {item.number}"] if item.number else []
+    facts += [f"for {item.due.line}"] if item.due is not None else []
+    if item.number:
+        facts += [f"by {item.key}"] if item.key else []
+        facts += [item.aloud.fact] if item.aloud is not None else []
+    end = f" ({', '.join(facts)})" if facts else ""
     return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}"
 
 

@@ -1,4 +1,4 @@
-"""What languages call tomorrow and the days of the week, by the data of dateparser."""
+"""What languages call today, tomorrow and the days of the week, by the data of dateparser."""
 
 from __future__ import annotations
 
@@ -12,18 +12,25 @@ from keepsake.language.languages import language_of
 from keepsake.language.perception import UNSPACED, words
 
 _DATA = "dateparser.data.date_translation_data"
+_RELATIVE = {0: "0 day ago", 1: "in 1 day"}
+"""What dateparser calls a day that is so many days ahead."""
 _UNSPACED = ("ja", "zh")
 """Languages without spaces between words, which stop words do not tell apart."""
 
 
-@cache
 def tomorrow_in(language: str) -> frozenset[str]:
     """Return the words of a language for tomorrow, in small letters; none if it is unknown."""
+    return _relative_in(language, "in 1 day")
+
+
+@cache
+def _relative_in(language: str, day: str) -> frozenset[str]:
+    """Return the words of a language for a day as dateparser has it: ``0 day ago`` is today."""
     try:
         data = import_module(f"{_DATA}.{language}")
     except ModuleNotFoundError:
         return frozenset()
-    return frozenset(each.casefold() for each in data.info["relative-type"].get("in 1 day", ()))
+    return frozenset(each.casefold() for each in data.info["relative-type"].get(day, ()))
 
 
 @cache
@@ -41,7 +48,7 @@ def weekday_in(language: str, weekday: int) -> frozenset[str]:
 
 
 def names_day(text: str, said: date, day: date) -> bool:
-    """Return whether a text names a day: as tomorrow of its own day, or by the day's name.
+    """Return whether a text names a day: as today or tomorrow of its own day, or by its name.
 
     The name of a day of the week means the next one.
 
@@ -54,7 +61,7 @@ def names_day(text: str, said: date, day: date) -> bool:
     languages = _UNSPACED if UNSPACED.search(text) else (language_of(text),)
     wanted = set[str]()
     for language in languages:
-        wanted |= tomorrow_in(language) if far == 1 else frozenset()
+        wanted |= _relative_in(language, _RELATIVE[far]) if far in _RELATIVE else frozenset()
         wanted |= (
             weekday_in(language, day.weekday()) if 0 < far <= len(calendar.day_name) else set()
         )

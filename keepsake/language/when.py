@@ -54,6 +54,7 @@ CLOCK = re.compile(r"\d{1,2}:\d{2}|\d{1,2} ?[ap]\.?m\b", re.I)
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 """A time as plans write it. It is read without a parser of phrases, which needs milliseconds: a
 file of plans has one in each line, and is read again at each change."""
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]")
 _SPAN = re.compile(
     r"in (?P<half>half an?|a quarter of an|an?|\d+) (?P<unit>minute|hour|day)s?", re.I
 )
@@ -124,6 +125,20 @@ def names_an_hour(text: str) -> bool:
     words = [word.casefold() for word in _WORDS.findall(text)]
     named = any(word in PARTS_OF_DAY for word in words)
     return bool(named or CLOCK.search(text) or _SPAN.fullmatch(text))
+
+
+def names_a_minute(text: str) -> bool:
+    """Return whether a phrase says a time of day in figures, or a span of minutes or hours."""
+    text = with_clock_times(text)
+    span = _SPAN.fullmatch(text)
+    return bool(CLOCK.search(text)) or (span is not None and span["unit"].casefold() != "day")
+
+
+def names_a_date(text: str) -> bool:
+    """Return whether a phrase says a day: by a day's or a month's name, or by a date in figures."""
+    words = [word.casefold() for word in _WORDS.findall(text)]
+    named = _names_a_day(words) or any(word in _MONTHS for word in words)
+    return named or bool(_DATE.search(text))
 
 
 def clock_times_in(text: str, language: str) -> frozenset[tuple[int, int]]:
@@ -216,6 +231,10 @@ _DAYS = frozenset(
         "now",
         *(name.casefold() for name in (*calendar.day_name, *calendar.day_abbr)),
     }
+)
+
+_MONTHS = frozenset(
+    name.casefold() for name in (*calendar.month_name, *calendar.month_abbr) if name
 )
 
 

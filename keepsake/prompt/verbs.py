@@ -31,7 +31,7 @@ class Takes(Enum):
     WHISPER = "person = text"
     GIFT = "thing to person"
     ENTRY = "title: text"
-    PROMISE = "person: text"
+    PROMISE = "person, time: text"
     WORDS = "words of its own"  # free words that are not spoken: recall, pin, forget
     NUMBER = "number"
     ASKER = "person who asked"  # agree, decline
@@ -63,6 +63,7 @@ class Command:
         to: The name of the person whom it is directed at; empty for nobody.
         words: The free words in the argument: speech, a gesture, a promise, the text of a note.
         thing: The thing, exit or title in the argument.
+        when: The time that a promise is for, as it was written; empty for none.
     """
 
     verb: str
@@ -71,6 +72,7 @@ class Command:
     to: str = ""
     words: str = ""
     thing: str = ""
+    when: str = ""
 
     @property
     def line(self) -> str:
@@ -104,7 +106,12 @@ VERBS: tuple[Verb, ...] = (
         True,
     ),
     Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
-    Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
+    Verb(
+        "promise <name>, <when>: <what>",
+        "note a promise that you give; <when> only if it is for a certain day",
+        Takes.PROMISE,
+        True,
+    ),
     Verb(
         "plan <when>, <where>, <whom>: <what>",
         "mean to do it, and be reminded then; only <what> is needed, with all its steps. <when>:"

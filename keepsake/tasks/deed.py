@@ -70,6 +70,8 @@ class Refusal:
     reason: str
 
 
+_COLON = re.compile(r"\s*:(?!\d\d)\s*")
+"""A colon that is none of a time: ``9:00``."""
 _LONGEST_WAIT = 80
 """The most characters of what is waited for, which a prompt shows beside the plan."""
 
@@ -183,16 +185,27 @@ def _directed(verb: Verb, rest: str, options: Options) -> Command:
             to = _person(who, options.takers)
             return Command(name, f"{found} to {to}", to=to, thing=found)
         case Takes.PROMISE:
-            who, what = _halves(rest, r"\s*:\s*", people)
-            what = _own_words(what)
-            if not what:
-                what = _own_words(rest)
-                return Command(name, what, words=what)
-            to = find_named(who, people) or who
-            return Command(name, f"{to}: {what}", to=to, words=what)
+            return _promise(name, rest, people)
         case _:
             to = _person(rest, people)
             return Command(name, to, to=to)
+
+
+def _promise(name: str, rest: str, people: Sequence[str]) -> Command:
+    """Return the command that notes a promise: ``Bob: soup``, ``Bob, Friday 9:00: soup``."""
+    head, _, after = _COLON.sub("\n", rest, count=1).partition("\n")
+    who, _, when = head.removeprefix("to ").partition(",")
+    when = _own_words(when)
+    if not (after and when and who.strip()):
+        who, after = _halves(rest, r"\s*:\s*", people)
+        when = ""
+    what = _own_words(after)
+    if not what:
+        what = _own_words(rest)
+        return Command(name, what, words=what)
+    to = find_named(who, people) or who.strip()
+    with_time = f"{to}, {when}" if when else to
+    return Command(name, f"{with_time}: {what}", to=to, words=what, when=when)
 
 
 def _by_usage(verb: Verb, rest: str, options: Options) -> Command:

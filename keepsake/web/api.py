@@ -27,6 +27,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.web import access, actions, editing, history, searching, world
 from keepsake.web.access import UNKNOWN_ADDRESS, acts, refused
 from keepsake.web.agent import api as agent_api
+from keepsake.web.agent import promised
 from keepsake.web.agent.plan_causes import with_causes_of_all
 from keepsake.web.agent.shapes import OwnPlan
 from keepsake.web.asked import api as asked_api
@@ -212,8 +213,8 @@ def plans(request: HttpRequest, ended: bool = False) -> list[OwnPlan]:
 
 @api.get("/promises", response=answers(list[PromiseRow]))
 def promises(request: HttpRequest) -> list[PromiseRow]:
-    """What all agents have promised, for no certain time."""
-    return plans_now.promises()
+    """What all agents have promised: for a certain day first, the next one first of all."""
+    return promised.promises(world.folders())
 
 
 @api.get("/past", response=answers(PastView))

@@ -257,7 +257,7 @@ class PlanRow(Shape):
 
 
 class PromiseRow(Shape):
-    """Something that an agent has promised, for no certain time."""
+    """Something that an agent has promised, for a certain day or for none."""
 
     id: int
     """The agent's number."""
@@ -270,6 +270,14 @@ class PromiseRow(Shape):
     """The memory that it rests on; 0 if a person wrote it."""
     private: bool
     """Whether it rests on what was told in private."""
+    at: datetime | None = None
+    """When it is for: as that day begins if it names no hour; null if it is for no certain day."""
+    whole_day: bool = False
+    """Whether it names a day without an hour."""
+    said: datetime | None = None
+    """When it was promised; null if that is not known. Its words may say *tomorrow*."""
+    plan: int = 0
+    """The number of the open plan that was made with it; 0 if there is none."""
 
 
 class NewEvents(Shape):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 
 from keepsake.agent.surroundings.identity import identity_of
+from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import Person
+from keepsake.language.due import DueDay
 from keepsake.language.when import When
 from keepsake.ports import FixedClock
 from tests.world.web_world import WebWorld
@@ -78,10 +80,16 @@ class TestAsked(WebWorld):
         assert because["text"] == 'Jo says to Mira, "Where is the ladle?"'
         assert self.answer_to("said", "herrings") == []
 
-    def test_what_she_will_do_begins_with_tomorrows_plans_and_who_means_to_meet_her(self):
+    def ahead(self):
+        return [(each["label"], each["text"]) for each in self.answer_to("next")]
+
+    def test_what_she_will_do_begins_with_what_is_next_then_today_then_tomorrow(self):
         noon = datetime(2026, 5, 9, 12).astimezone()
         self.services.clock = FixedClock(noon)
-        assert self.answer_to("next")[0]["text"] == "Nothing is planned."
+        nothing = [("Today, Sat 9 May", "No plan"), ("Tomorrow, Sun 10 May", "No plan")]
+        assert self.ahead() == [("Next", "Nothing is known."), *nothing]
+        self.mind.books.plans.add(Plan(what="swim", when=When(noon + timedelta(days=4))))
+        assert self.ahead() == [("Next", "Wed 13 May, 12:00: swim"), *nothing]
         tom = Person("Tom", self.tom)
         mira = Person("Mira", identity_of(self.mira))
         eight = noon + timedelta(hours=20)
@@ -90,12 +98,63 @@ class TestAsked(WebWorld):
         mind_of(self.ada).books.plans.add(
             Plan(what="bring an apple", when=When(eight + timedelta(hours=1)), whom=mira)
         )
-        found = [(each["label"], each["text"]) for each in self.answer_to("next")]
-        assert found == [
-            ("Today, 14:00", "bake"),
-            ("Tomorrow, 08:00", "meet Tom at the pump"),
-            ("Tomorrow, 09:00", "Ada's plan: bring an apple"),
+        self.mind.books.plans.add(Plan(what="sail", when=When(noon + timedelta(days=2))))
+        assert self.ahead() == [
+            ("Next", "14:00: bake"),
+            ("Today, Sat 9 May", "No other plan"),
+            ("Tomorrow, Sun 10 May", "08:00: meet Tom at the pump"),
+            ("Tomorrow, Sun 10 May", "09:00: Ada's plan: bring an apple"),
+            ("Mon 11 May, 12:00", "sail"),
+            ("Wed 13 May, 12:00", "swim"),
         ]
+        # As soon as the next day has begun, it is today.
+        self.services.clock = FixedClock(noon + timedelta(hours=12, minutes=5))
+        assert [each for each in self.ahead() if "Sun" in each[0] or each[0] == "Next"] == [
+            ("Next", "08:00: meet Tom at the pump"),
+            ("Today, Sun 10 May", "09:00: Ada's plan: bring an apple"),
+        ]
+
+    def test_promises_for_a_day_stand_among_her_plans_with_the_day_when_they_were_said(self):
+        noon = datetime(2026, 5, 9, 12).astimezone()
+        self.services.clock = FixedClock(noon)
+        promised = self.mind.books.commitments
+        kind = CommitmentKind.PROMISE
+        sunday = DueDay(date(2026, 5, 10))
+        newest = self.mind.memory.memory.archive.last_number
+        promised.add(Commitment(kind, "Tom", "a loaf tomorrow", newest, due=sunday))
+        promised.add(Commitment(kind, "Jo", "a song", due=DueDay(date(2026, 5, 12), time(9))))
+        promised.add(Commitment(kind, "Tom", "an eel", due=DueDay(date(2026, 5, 8))))
+        lines = self.ahead()
+        assert lines[0] == ("Next", "tomorrow: promised Tom: a loaf tomorrow")
+        assert ("Tue 12 May, 09:00", "promised Jo: a song") in lines
+        assert ("Was for Fri 8 May", "promised Tom: an eel") in lines
+        (loaf,) = (each for each in self.get("/promises") if each["text"] == "a loaf tomorrow")
+        assert loaf["whole_day"]
+        assert datetime.fromisoformat(loaf["at"]) == datetime(2026, 5, 10).astimezone()
+        assert loaf["said"] is not None
+
+    def test_a_promise_without_a_day_in_the_file_may_name_it_as_of_when_it_was_said(self):
+        archive = self.mind.memory.memory.archive
+        newest = archive.last_number
+        said = archive.read_each([newest])[newest].time.astimezone()
+        self.mind.books.commitments.path.write_text(
+            f"- promise to Jo: soup tomorrow (memory {newest})\n- promise to Jo: a song\n"
+        )
+        self.services.clock = FixedClock(said)
+        assert self.ahead()[0] == ("Next", "tomorrow: promised Jo: soup tomorrow")
+        assert self.ahead()[-1] == ("Promised", "Jo: a song")
+        self.services.clock = FixedClock(said + timedelta(days=1))
+        first = self.answer_to("next")[0]
+        assert first["text"] == "today: promised Jo: soup tomorrow"
+        assert first["aside"] == f"said on {said:%a} {said.day} {said:%b}"
+
+    def test_the_day_of_a_promise_is_read_when_she_makes_it(self):
+        self.ask("Will you keep me a loaf?", "> say I shall.\n> promise Tom, in 2 days: a loaf")
+        self.ask("And a song?", "> say Surely.\n> promise Tom, when Jo comes: a song")
+        today = self.services.clock.now().astimezone().date()
+        loaf, song = self.mind.books.commitments.items
+        assert (loaf.text, loaf.due) == ("a loaf", DueDay(today + timedelta(days=2)))
+        assert (song.text, song.due) == ("when Jo comes: a song", None)
 
     def test_what_she_remembered_at_a_time_is_what_was_said_last_and_what_she_meant_to_do(self):
         self.mind.books.plans.add(Plan(what="fetch honey"))

@@ -19,6 +19,7 @@ from keepsake.books.plan_lines import read_plan
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.events.values import Author
 from keepsake.happening import KnownVerb, Person, PersonId
+from keepsake.language.due import due_by, due_in
 from keepsake.prompt import results
 from keepsake.prompt.verbs import PRIVATE, Command
 
@@ -73,8 +74,13 @@ class CommitmentTools:
         key = person.id or ("" if made is None else made.source_id or made.to_id)
         number = self._memory.memory.archive.last_number if made is None else made.number
         number = act or number  # so that it is shown to those who may know of the act
+        now = self._services.clock.now().astimezone()
+        due = due_by(command.when, now) if command.when else None
+        if command.when and due is None:  # ``when you come``: it is for no certain day
+            what = f"{command.when}: {what}"
+        due = due or due_in(what, now.date())
         promise = Commitment(
-            CommitmentKind.PROMISE, who, what, number, key, aloud=aloud if act else None
+            CommitmentKind.PROMISE, who, what, number, key, aloud if act else None, due
         )
         return f"{results.PROMISED}{self._books.commitments.add(promise).line}"
 

@@ -13,7 +13,9 @@ from keepsake.agent.surroundings.identity import number_of
 from keepsake.agent.why.causes import set_off_by
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
+from keepsake.books.aloud import REQUESTED
 from keepsake.happening import Speech
+from keepsake.language.perception import is_question
 from keepsake.tracing.content import Content, Rarity
 from keepsake.tracing.texts import key_of
 from keepsake.web.agent.shapes import OwnPlan
@@ -57,13 +59,24 @@ def with_causes(rows: Sequence[PlanRow], archive: Archive, agents: Agents) -> li
         sender = _sender_of(cause, folders) if cause else None
         found.append(
             OwnPlan(
-                **row.model_dump(),
+                **row.model_dump() | {"what": _told(row.what, cause)},
                 cause=view,
                 sender=sender.source if sender else "",
                 sender_id=sender.source_id if sender else "",
             )
         )
     return found
+
+
+def _told(what: str, cause: Memory | None) -> str:
+    """Return what is planned; what the game made of somebody's words, as a person would tell it.
+
+    Such a plan has these words in the place of the agent's own.
+    """
+    if not what.startswith(REQUESTED) or cause is None or not isinstance(cause.what, Speech):
+        return what
+    head = "answer" if is_question(cause.words) else "do as asked by"
+    return f"{head} {cause.source}: “{cause.words}”"
 
 
 def with_causes_of_all(rows: Sequence[PlanRow], agents: Agents) -> list[OwnPlan]:

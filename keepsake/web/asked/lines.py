@@ -46,4 +46,9 @@ def day_and_hour(moment: datetime, now: datetime) -> str:
         return f"Today, {hour}"
     if shown.date() == today + timedelta(days=1):
         return f"Tomorrow, {hour}"
-    return f"{shown:%a %-d %b}, {hour}"
+    return f"{short_date(shown.date())}, {hour}"
+
+
+def short_date(day: date) -> str:
+    """Return a date as pages have it: ``Tue 1 Dec``."""
+    return f"{day:%a %-d %b}"

@@ -5,11 +5,16 @@ Everything here runs on the reactor thread, and is quick.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from keepsake.agent.mind import Mind
+from keepsake.agent.plans.shown_plans import promise_of
 from keepsake.books.kept_lines import CommitmentKind
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import (
     mind_by_number,
 )
+from keepsake.web.questions.clock import moment_of
 from keepsake.web.shapes import PlanRow, PromiseRow
 from keepsake.web.world import on_reactor
 
@@ -41,17 +46,27 @@ def plans(*, ended: bool = False) -> list[PlanRow]:
 def promises() -> list[PromiseRow]:
     """Return the promises of all agents, those of each agent in the order of its file."""
     found = [
-        PromiseRow(
-            id=agent.id,
-            agent=agent.key,
-            whom=each.who,
-            text=each.text,
-            memory=each.number,
-            private=each.aloud is None and mind.memory.private.is_whispered(each.number),
-        )
+        row
         for agent in all_agents()
         if (mind := mind_by_number(agent.id)) is not None
-        for each in mind.books.commitments.items
-        if each.kind is CommitmentKind.PROMISE
+        for row in _promises_of(mind, agent.id, agent.key)
     ]
     return found[:MOST_PLANS]
+
+
+def _promises_of(mind: Mind, number: int, name: str) -> Iterator[PromiseRow]:
+    made = mind.books.commitments.items
+    planned = {promise_of(each, made): each.number for each in mind.books.plans.current}
+    for each in made:
+        if each.kind is CommitmentKind.PROMISE:
+            yield PromiseRow(
+                id=number,
+                agent=name,
+                whom=each.who,
+                text=each.text,
+                memory=each.number,
+                private=each.aloud is None and mind.memory.private.is_whispered(each.number),
+                at=moment_of(each.due.begins) if each.due else None,
+                whole_day=each.due is not None and each.due.hour is None,
+                plan=planned.get(each, 0),
+            )

@@ -27,7 +27,9 @@ _WEEK = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class SaidOfDays:
-    """An agent's own words that name a day, the newest first; those that only ask come last.
+    """An agent's own words that tell something of a day, the newest first.
+
+    Words that only ask bind nobody, so they are left out.
 
     Attributes:
         today: Of earlier days.
@@ -56,9 +58,10 @@ def said_of_days(
     said = [(shown(each.time).date(), each) for each in late]
 
     def about(day: date, before: date) -> Sequence[Memory]:
-        named = (each for on, each in said if on < before and names_day(each.words, on, day))
-        # Words that only ask bind nobody.
-        return sorted(islice(named, MOST), key=lambda each: not told_in(each.words))
+        named = (
+            each for on, each in said if on < before and names_day(told_in(each.words), on, day)
+        )
+        return [*islice(named, MOST)]
 
     tomorrow = today + timedelta(days=1)
     return SaidOfDays(today=about(today, today), tomorrow=about(tomorrow, tomorrow))

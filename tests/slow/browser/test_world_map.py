@@ -77,6 +77,7 @@ def test_on_a_phone_the_menu_opens_below_its_button(page: Page, world: WatchedWo
 
 def test_the_world_begins_with_who_is_where_and_what_comes_next(page: Page, world: WatchedWorld):
     page.goto("/agents/world/")
-    mira = page.locator("#where > li", has_text="Mira")
-    expect(mira).to_contain_text("The Kettle")
-    expect(page.locator("#where > li:not(.away) .player")).to_have_count(1)
+    kettle = page.locator("#where dt", has_text=re.compile("^The Kettle$")).locator("+ dd")
+    expect(kettle).to_contain_text("Mira")
+    expect(kettle).to_contain_text("Tamsin player")
+    expect(page.locator("#where")).to_be_in_viewport(ratio=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -17,17 +18,31 @@ PLAN: dict[str, Any] = {"line": "", "what": "bake", "at": None, "waits_for": "",
 PLAN |= {"whom": "", "state": "open", "why": "", "memory": 0, "private": False, "cause": None}
 
 
+TOMORROW = """new Date(Math.floor(Date.now() / 864e5 + 1) * 864e5).toISOString()"""
+"""As the next day begins by a clock in UTC."""
+PROMISE: dict[str, Any] = {"id": 1, "agent": "Mira", "whom": "Tom", "text": "<b>soup</b>"}
+PROMISE |= {"memory": 4, "private": True, "at": None, "whole_day": False, "said": None, "plan": 0}
+
+
 def serve_plans(
-    page: Page, plans: list[dict[str, Any]], *others: dict[str, Any], **day: Any
+    page: Page,
+    plans: list[dict[str, Any]],
+    *others: dict[str, Any],
+    promises: Sequence[dict[str, Any]] = (),
+    **day: Any,
 ) -> None:
-    """Show plans as of noon of the first of May; ``others``: the open plans of other agents."""
+    """Show plans as of noon of the first of May.
+
+    Args:
+        others: The open plans of other agents.
+        promises: What it has promised besides soup.
+    """
     nothing = [{"date": f"2026-05-0{each}T00:00:00+02:00", "parts": []} for each in (1, 2)]
     known = {"usual": "", "now": None, "next": None, "dates": nothing, "place": "", "due": []}
     serve(page, "agents/1/plans", [{**PLAN, **each} for each in plans])
     serve(page, "plans", [{**PLAN, **each} for each in others])
     serve(page, "agents/1/day", {**known, **day})
-    promise = {"text": "promise to Tom: <b>soup</b>", "memory": 4}
-    serve(page, "agents/1/book?of=kept", [{"promises": [promise], "private": [4]}])
+    serve(page, "promises", [PROMISE, *promises, {**PROMISE, "id": 2, "text": "of another"}])
     page.clock.set_fixed_time("2026-05-01T10:00:00Z")
     show(page, "plan_section", "PlanSection")
 
@@ -55,7 +70,7 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
     expect(page.locator(".agenda h3")).to_have_text(
         [
             "Now",
-            "Later today",
+            "Today Friday 1 May",
             re.compile("Tomorrow Saturday 2 May"),
             "After tomorrow",
             "When that happens",
@@ -77,13 +92,85 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
             "Wed 6 May, 18:00in privatesupwritten by hand",
             "when Wren comes:ask of the whistlewritten by hand",
             "look for the eelnobody is known to have asked · memory 3",
-            "in privatepromise to Tom: <b>soup</b>memory 4",
+            "in privatepromised to Tom:<b>soup</b> memory 4",
             "kneaddonebecause Tom gives you flour. 09:00:00 · memory 7",
             "Thu 30 Apr, 12:00sleepwith Annmissed: late"
             "asked by Ann through Tom: “Bake me a <b>pie</b>.” 09:00:00 · memory 7",
         ]
     )
     expect(page.locator(".agenda li.whisper")).to_have_count(2)
+
+
+def test_what_is_promised_for_a_day_stands_among_the_plans_of_that_day(page: Page) -> None:
+    said = {**PROMISE, "private": False, "said": "2026-04-30T10:00:00+00:00", "whole_day": True}
+    first = "2026-04-30T22:00:00+00:00"  # as the first of May begins
+    saturday = "2026-05-01T22:00:00+00:00"
+    serve_plans(
+        page,
+        [{"what": "bake", "at": "2026-05-02T07:30:00+00:00"}],
+        promises=[
+            {**said, "text": "a loaf tomorrow", "at": first},
+            {**said, "text": "row", "at": "2026-05-01T14:00:00+00:00", "whole_day": False},
+            {**said, "text": "a walk on Saturday", "at": saturday},
+            {**said, "text": "a song", "at": "2026-05-03T22:00:00+00:00"},
+            {**said, "text": "an eel", "at": "2026-04-29T22:00:00+00:00"},
+            {**said, "text": "bake with a plan", "at": saturday, "plan": 1},
+        ],
+    )
+    expect(page.locator(".agenda h3")).to_have_text(
+        [
+            "Now",
+            "Today Friday 1 May",
+            "Tomorrow Saturday 2 May",
+            "After tomorrow",
+            "Promised, for no certain time",
+        ]
+    )
+    on = " said on Thu 30 Apr memory 4"
+    expect(page.locator(".agenda li")).to_have_text(
+        [
+            f"was for Thu 30 Aprpromised to Tom:an eel{on}",
+            f"promised to Tom:a loaf tomorrow{on}",
+            f"16:00promised to Tom:row{on}",
+            f"promised to Tom:a walk on Saturday{on}",
+            "09:30bakewritten by hand",
+            f"Mon 4 Maypromised to Tom:a song{on}",
+            "in privatepromised to Tom:<b>soup</b> memory 4",
+        ]
+    )
+    account = (
+        "It has 1 open plan, it is for tomorrow and 7 promises, 1 of them for no certain time."
+    )
+    expect(page.locator("main p").first).to_have_text(account)
+
+
+def test_how_far_away_a_day_is_is_counted_by_dates(page: Page) -> None:
+    told = page.evaluate(
+        """async () => {
+            const { distance, nextPlans } = await import("/next_plan.js");
+            const late = Date.parse("2026-05-01T21:48:00Z"); // 23:48 by the world's clock
+            const far = (at, whole_day) => distance({ at, whole_day }, late);
+            const of = (what, at) => ({ what, at, state: "open" });
+            const saturday = { at: "2026-05-01T22:00:00Z", whole_day: true };
+            const promise = { ...saturday, text: "a loaf", plan: 0 };
+            const kept = { ...saturday, text: "kept by a plan", plan: 3 };
+            const next = nextPlans(
+                [of("past", "2026-05-01T20:00:00Z"), of("meet", "2026-05-02T05:00:00Z")],
+                [promise, kept], 2, late,
+            );
+            return [
+                far("2026-05-02T05:00:00Z"),
+                far("2026-05-04T07:00:00Z"), far("2026-05-04T10:00:00Z"),
+                far("2026-05-01T22:00:00Z", true), far("2026-04-30T22:00:00Z", true),
+                far("2026-04-29T22:00:00Z", true), far("2026-05-01T21:38:00Z"),
+                ...next.map(({ what }) => what),
+            ];
+        }"""
+    )
+    assert told == [
+        *("in 7 h", "in 3 days", "in 3 days", "tomorrow", "today", "yesterday", "10 min ago"),
+        *("a loaf", "meet"),
+    ]
 
 
 def test_tomorrow_is_answered_though_nothing_is_planned(page: Page) -> None:
@@ -217,9 +304,10 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         {**plan, "number": 6, "what": "sleep", "state": "missed", "why": "it was late"}
         | {"cause": asked},
     ]
-    soup = {"id": 1, "agent": "Mira", "whom": "Tom", "text": "<b>soup</b>", "memory": 4}
+    loaf = {**PROMISE, "text": "a loaf tomorrow", "at": page.evaluate(TOMORROW), "whole_day": True}
+    loaf |= {"said": late, "private": False}
     serve(page, "plans?ended=true", plans)
-    serve(page, "promises", [{**soup, "private": True}])
+    serve(page, "promises", [PROMISE, loaf])
     page.evaluate(
         """() => {
             document.body.innerHTML = `<input id=filter><p id=summary></p><p id=next hidden></p>
@@ -228,7 +316,7 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         }"""
     )
     expect(page.locator("#summary")).to_have_text(
-        "4 open plans, 1 of them due. 1 promise for no certain time."
+        "4 open plans, 1 of them due. 2 promises, 1 of them for no certain time."
         " Of the last that have ended: 1 done, 1 missed, 0 given up."
     )
     next_plan = re.compile(r"Mira, .*\(in 2 h\), with Tom: in private meet Tom")
@@ -250,7 +338,8 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     expect(due.first).to_contain_text("ring <b>the bell</b>")
     expect(due).to_have_count(1)
     later = page.locator("table[aria-label=Later] tbody tr")
-    expect(later).to_contain_text("in private")
+    expect(later.first).to_contain_text("in private")
+    expect(later.nth(1)).to_contain_text(re.compile("tomorrow.*a loaf tomorrow.*Tom.*promised"))
     # Done before its time: nothing was kept at that hour.
     expect(page.locator("tr", has_text="sing").locator(".badge")).to_have_text("done")
     expect(page.locator("tr", has_text="sleep")).to_contain_text(

@@ -1,10 +1,10 @@
 /* What an agent will do, by time: now, today, tomorrow, later, when something happens, at any time; then what it has
  * done. Each plan with who asked for it. */
 
-import { formatter, onDay } from "./clock.js";
-import { count, el, many, personLink, sameDay, time, whyOf } from "./dom.js";
+import { datesBetween, formatter, onDay } from "./clock.js";
+import { count, el, many, personLink, time, whyOf } from "./dom.js";
 import { HappeningKind, PlanState } from "./kinds.js";
-import { hour, planTime } from "./next_plan.js";
+import { asPlans, dueTime, hour, planTime, saidOn } from "./next_plan.js";
 import { sentence } from "./sentences.js";
 
 /** What became of a plan, in words; empty for one that is open. */
@@ -22,7 +22,7 @@ const weekday = formatter({ weekday: "long", day: "numeric", month: "long" });
 
 /** The groups of plans, those that come first first. */
 const NOW = "Now";
-const TODAY = "Later today";
+const TODAY = "Today";
 const TOMORROW = "Tomorrow";
 const LATER = "After tomorrow";
 const WAITING = "When that happens";
@@ -34,20 +34,25 @@ const ENDS = [PlanState.DONE, PlanState.DROPPED, PlanState.MISSED];
 /** The plans that have ended that are shown before the others are folded. */
 const SHOWN = 12;
 
-/** The group of a plan; `now`: in milliseconds. */
-function groupOf({ at, state, waits_for: waits }, now) {
-  if (state === PlanState.DOING || (at && Date.parse(at) <= now)) return NOW;
+/** The group of a plan, or of a promise as a plan; `now`: in milliseconds. */
+function groupOf({ at, state, waits_for: waits, whole_day: whole }, now) {
+  if (state === PlanState.DOING) return NOW;
   if (!at) return waits ? WAITING : ANY;
-  if (sameDay(at, now)) return TODAY;
-  return sameDay(at, onDay(now, 24)) ? TOMORROW : LATER;
+  const dates = datesBetween(now, at);
+  if (whole ? dates < 0 : Date.parse(at) <= now) return NOW;
+  if (dates === 0) return TODAY;
+  return dates === 1 ? TOMORROW : LATER;
 }
 
 /** How many plans are open and how many have ended, in a sentence that begins the answer. */
 export function account({ plans, ended, promises }, name, now = Date.now()) {
   const tomorrows = plans.filter((each) => groupOf(each, now) === TOMORROW).length;
   const open = plans.length ? many(plans.length, "open plan") : "no open plan";
+  const undated = promises.filter(({ at }) => !at).length;
+  const which_of = undated === promises.length ? "" : `, ${count(undated)} of them`;
+  const dateless = undated ? `${which_of} for no certain time` : "";
   const promised = promises.length
-    ? ` and ${many(promises.length, "promise")} for no certain time`
+    ? ` and ${many(promises.length, "promise")}${dateless}`
     : "";
   const which = tomorrows === plans.length ? (tomorrows > 1 ? "all" : "it is") : count(tomorrows);
   return [
@@ -68,22 +73,24 @@ function ends(ended) {
 
 /** The lists of what an agent will do.
  *
- * `plans`: those that have not ended. `promises`: without a time. `said`: its own words about tomorrow, and
+ * `plans`: those that have not ended. `promises`: for a certain day or for none. `said`: its own words about tomorrow, and
  * `said_today`: its older ones about today. `usual`: its hours of tomorrow in words; empty if they are not known.
  */
 export function agenda(
   { plans, promises, said, said_today: before = [], usual = "" },
   now = Date.now(),
 ) {
-  const inTime = plans.toSorted((a, b) => Date.parse(a.at ?? 0) - Date.parse(b.at ?? 0));
+  const inTime = [...plans, ...asPlans(promises)].toSorted(
+    (a, b) => Date.parse(a.at ?? 0) - Date.parse(b.at ?? 0),
+  );
   return GROUPS.map((title) => {
     const rows = inTime.filter((each) => groupOf(each, now) === title).map((each) => row(each, now));
-    if (title === PROMISED) rows.push(...promises.map(promise));
+    if (title === PROMISED) rows.push(...promises.filter(({ at, plan }) => !at && !plan).map(promise));
     if (title === TOMORROW) return tomorrow(rows, said, usual, now);
     const told = title === TODAY ? before : [];
     if (!rows.length && !told.length) return null;
     return [
-      el("h3", {}, title),
+      el("h3", {}, title, title === TODAY ? el("small", {}, ` ${weekday.format(now)}`) : null),
       rows.length ? list(title, rows) : null,
       saidAbout("today", told, rows),
     ];
@@ -135,8 +142,8 @@ function ownWords(memory) {
 }
 
 function row(plan, now) {
-  const { state } = plan;
-  return planRow(plan, whenWords(plan, now), MARKS[state]);
+  if (plan.promised) return promise(plan, whenWords(plan, now));
+  return planRow(plan, whenWords(plan, now), MARKS[plan.state]);
 }
 
 /** The plans that have ended, the last first, as those that are open, and how each ended. */
@@ -201,10 +208,13 @@ function planRow(plan, when, mark) {
 }
 
 /** When it is due, as its group leaves it open. */
-function whenWords({ at, state }, now) {
+function whenWords({ at, state, whole_day: whole }, now) {
   if (!at) return "";
   const then = Date.parse(at);
-  const near = sameDay(at, now) || sameDay(at, onDay(now, 24));
+  const dates = datesBetween(now, at);
+  if (whole && dates < 0) return `was for ${dueTime({ at, whole_day: whole }, now)}`;
+  const near = dates === 0 || dates === 1;
+  if (whole) return near ? "" : dueTime({ at, whole_day: whole }, now);
   const words = near ? hour.format(new Date(at)) : planTime(at, now);
   const late = state !== PlanState.DOING && now - then > LATE;
   return then <= now ? `${late ? "due" : "since"} ${words}` : words;
@@ -243,12 +253,16 @@ function wayTo(number) {
   );
 }
 
-function promise({ text, memory, private: hidden }) {
+/** A promise in a line; `when`: its day, if its group does not say it. */
+function promise(row, when = "") {
+  const { text, whom, memory, private: hidden } = row;
   return el(
     "li",
     { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
+    when ? el("b", { class: "when" }, when) : null,
     hidden ? el("span", { class: "flag" }, "in private") : null,
+    el("span", { class: "dim" }, whom ? ["promised to ", personLink(whom), ":"] : "promised:"),
     el("bdi", {}, text),
-    memory ? el("small", { class: "asked" }, wayTo(memory)) : null,
+    el("small", { class: "asked" }, saidOn(row), memory ? [" ", wayTo(memory)] : null),
   );
 }

@@ -75,6 +75,11 @@ export function onDay(moment, hour = 0) {
   return momentOf(Math.floor(shown(moment) / DAY) * DAY + hour * HOUR);
 }
 
+/** How many dates of the world's clock lie between two moments: 1 if the second is on the day after. */
+export function datesBetween(one, other) {
+  return Math.floor(shown(new Date(other)) / DAY) - Math.floor(shown(new Date(one)) / DAY);
+}
+
 /** A moment as the value of a field for date and time, to the second. */
 export function toField(moment) {
   return new Date(shown(moment)).toISOString().slice(0, 19);

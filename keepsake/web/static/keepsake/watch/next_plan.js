@@ -1,6 +1,6 @@
-/* The plan of all agents that is due next, in a line. */
+/* The plans and promises of all agents that are due next, each in a line. */
 
-import { formatter } from "./clock.js";
+import { datesBetween, formatter } from "./clock.js";
 import { el, personLink, sameDay, seconds, time } from "./dom.js";
 import { PlanState } from "./kinds.js";
 
@@ -14,35 +14,65 @@ const dayHour = formatter({
   minute: "2-digit",
 });
 
+const dayOf = formatter({ weekday: "short", day: "numeric", month: "short" });
+
 /** The time of a plan, to the minute; with the day if it is not today. */
 export function planTime(iso, now = Date.now()) {
   return (sameDay(iso, now) ? hour : dayHour).format(new Date(iso));
 }
 
-/** The open plan whose time comes next; undefined for none. */
-export function nextPlan(plans) {
+/** The time of a plan or promise, as `planTime`; of a promise for a whole day its date. */
+export function dueTime({ at, whole_day: whole }, now = Date.now()) {
+  return whole ? dayOf.format(new Date(at)) : planTime(at, now);
+}
+
+/** Promises for a certain day as plans; one that a plan will keep is left out. */
+export function asPlans(promises) {
+  return promises
+    .filter(({ at, plan }) => at && !plan)
+    .map((each) => ({ ...each, what: each.text, place: "", state: PlanState.OPEN, promised: true }));
+}
+
+/** The open plans, and promises for a certain day, whose time comes next; at most `most`. */
+export function nextPlans(plans, promises, most = 1, now = Date.now()) {
   const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
-  const ahead = open.filter(({ at }) => at && Date.parse(at) > Date.now());
-  return ahead.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))[0];
+  return [...open, ...asPlans(promises)]
+    .filter(({ at, whole_day: whole }) =>
+      at && (whole ? datesBetween(now, at) >= 0 : Date.parse(at) > now),
+    )
+    .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+    .slice(0, most);
 }
 
 /** Whose plan it is, when, where, with whom, and what: `Mira, 07:00 (in 10 h), at the Loft: …`. */
-export function planLine({ id, agent, at, what, place, whom, private: hidden }) {
+export function planLine(plan) {
+  const { id, agent, at, what, place, whom, private: hidden, promised } = plan;
   return [
     el("a", { href: `/agents/${id}/#plans`, "data-opens": true, dir: "auto" }, agent),
     ", ",
-    time(at, planTime),
-    ` (${distance(at)})`,
+    time(at, () => dueTime(plan)),
+    ` (${distance(plan)})`,
     place ? [", at ", el("bdi", {}, place)] : null,
-    whom ? [", with ", personLink(whom)] : null,
+    whom ? [promised ? ", promised to " : ", with ", personLink(whom)] : null,
     ": ",
     hidden ? el("span", { class: "flag" }, "in private ") : null,
     el("bdi", {}, what),
+    promised ? saidOn(plan) : null,
   ];
 }
 
-/** How far away a time is: `in 10 h`, `3 min ago`. */
-export function distance(at) {
-  const left = (Date.parse(at) - Date.now()) / 1000;
-  return left < 0 ? `${seconds(-left)} ago` : `in ${seconds(left)}`;
+/** On which day a promise was said, if not today: its words may say "tomorrow". */
+export function saidOn({ said }, now = Date.now()) {
+  if (!said || sameDay(said, now)) return null;
+  return el("small", {}, ` said on ${dayOf.format(new Date(said))}`);
+}
+
+/** How far away a time is: `in 10 h`, `3 min ago`, and from a day on by dates: `tomorrow`, `in 3 days`. */
+export function distance({ at, whole_day: whole }, now = Date.now()) {
+  const left = (Date.parse(at) - now) / 1000;
+  if (!whole && Math.abs(left) < 86400)
+    return left < 0 ? `${seconds(-left)} ago` : `in ${seconds(left)}`;
+  const dates = datesBetween(now, at);
+  if (Math.abs(dates) < 2) return ["yesterday", "today", "tomorrow"][dates + 1];
+  return dates < 0 ? `${-dates} days ago` : `in ${dates} days`;
 }

@@ -29,7 +29,7 @@ import {
   whyLink,
 } from "./dom.js";
 import { Feed } from "./feed.js";
-import { nextPlan, planLine } from "./next_plan.js";
+import { nextPlans, planLine } from "./next_plan.js";
 import { followOneAgent } from "./questions.js";
 import { sentence } from "./sentences.js";
 import { GAP, Stream, StreamState } from "./stream.js";
@@ -205,12 +205,15 @@ function verdict(bad) {
 /** What will happen next by plan; without an answer the line is not there. */
 async function drawNext() {
   if (document.hidden) return;
-  const plans = await get("plans").catch(() => []);
-  const next = nextPlan(plans);
+  const [plans, promises] = await Promise.all([
+    get("plans").catch(() => []),
+    get("promises").catch(() => []),
+  ]);
+  const [next] = nextPlans(plans, promises);
   byId("next").hidden = !next;
   if (!next) return;
   const all = el("a", { href: "/agents/plans" }, many(plans.length, "open plan"));
-  fill(byId("next"), el("b", {}, "Next by plan: "), planLine(next), " · ", all);
+  fill(byId("next"), el("b", {}, "Next: "), planLine(next), " · ", all);
 }
 
 function drawServers() {

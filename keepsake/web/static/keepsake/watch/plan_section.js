@@ -30,15 +30,15 @@ export class PlanSection {
   }
 
   async load() {
-    const [all, day, kept, everybodys] = await Promise.all([
+    const [all, day, promised, everybodys] = await Promise.all([
       get(`agents/${this.id}/plans`),
       get(`agents/${this.id}/day`),
-      get(`agents/${this.id}/book`, { of: "kept" }),
+      get("promises"),
       get("plans"),
     ]);
     const plans = all.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
     const ended = all.filter((each) => !plans.includes(each)).reverse();
-    const promises = promised(kept);
+    const promises = promised.filter(({ id }) => id === Number(this.id));
     const name = document.body.dataset.name ?? "It";
     fill(
       this.head,
@@ -56,11 +56,4 @@ export class PlanSection {
     // The plans that are due are the first of the agenda.
     fill(this.days, dayLines({ ...day, due: [] }), dayTables(day));
   }
-}
-
-/** What it has promised, which has no time of its own. */
-function promised(pages) {
-  return pages.flatMap(({ promises, private: hidden }) =>
-    promises.map(({ text, memory }) => ({ text, memory, private: hidden.includes(memory) })),
-  );
 }

@@ -13,7 +13,8 @@ import {
   time,
 } from "./dom.js";
 import { HappeningKind, PlanState } from "./kinds.js";
-import { distance, nextPlan, planLine, planTime } from "./next_plan.js";
+import { datesBetween } from "./clock.js";
+import { asPlans, distance, dueTime, nextPlans, planLine, saidOn } from "./next_plan.js";
 
 /** Plans change rarely, and each answer reads the books of all agents. */
 const POLL = 15000;
@@ -38,13 +39,14 @@ const PARTS = [
   ["Ended lately", ({ state }) => state in ENDED],
 ];
 const HEADS = ["Who", "When", "Plan", "Where", "With", "Asked by", "State"];
-/** The table of what was promised without a time, which stands before the plans that have ended. */
+/** The table of what was promised for no certain day, which stands before the plans that have ended. */
 const PROMISED = "Promised, for no certain time";
 const PROMISE_HEADS = ["Who", "Promise", "To"];
 
 /** Whether the time of a plan has come, and it has not ended. */
-function isDue({ at, state }) {
-  return at && !(state in ENDED) && Date.parse(at) <= Date.now();
+function isDue({ at, state, whole_day: whole }) {
+  if (!at || state in ENDED) return false;
+  return whole ? datesBetween(Date.now(), at) < 0 : Date.parse(at) <= Date.now();
 }
 
 const filter = byId("filter");
@@ -69,14 +71,17 @@ function draw() {
   const matches = (text) => !wanted || text.toLowerCase().includes(wanted);
   const shown = plans.filter((plan) => matches(words(plan)));
   const promised = promises.filter(({ agent, whom, text }) => matches(`${agent} ${whom} ${text}`));
-  fill(byId("summary"), summary(shown, promised));
-  drawNext(shown);
+  const undated = promised.filter(({ at, plan }) => !at && !plan);
+  fill(byId("summary"), summary(shown, promised, undated));
+  drawNext(shown, promised);
+  const dated = asPlans(promised);
+  const all = dated.length ? inTime([...shown, ...dated]) : shown;
   const tables = PARTS.map(([title, belongs]) => {
-    const rows = shown.filter(belongs);
+    const rows = all.filter(belongs);
     return rows.length ? table(title, HEADS, rows.map(row)) : null;
   });
   // What is still to be done stands before what has ended.
-  if (promised.length) tables.splice(-1, 0, table(PROMISED, PROMISE_HEADS, promised.map(promiseRow)));
+  if (undated.length) tables.splice(-1, 0, table(PROMISED, PROMISE_HEADS, undated.map(promiseRow)));
   const nothing = plans.length + promises.length ? "No plan matches." : "Nobody has made a plan.";
   fill(
     byId("lists"),
@@ -85,12 +90,22 @@ function draw() {
   );
 }
 
+/** Open plans by time, those without one after them; those that have ended stay as they are. */
+function inTime(plans) {
+  const open = plans.filter(({ state }) => !(state in ENDED));
+  const at = ({ at: when }) => (when ? Date.parse(when) : Infinity);
+  return [
+    ...open.toSorted((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0)),
+    ...plans.filter(({ state }) => state in ENDED),
+  ];
+}
+
 /** Everything of a plan that can be searched. */
 function words({ agent, line, place, whom, state, why, cause, sender }) {
   return [agent, line, place, whom, cause?.source, sender, STATES[state], why].join(" ");
 }
 
-function summary(shown, promised) {
+function summary(shown, promised, undated) {
   const open = shown.filter(({ state }) => !(state in ENDED)).length;
   const ended = Object.entries(ENDED).map(
     ([state, said]) => `${count(shown.filter((each) => each.state === state).length)} ${said}`,
@@ -98,13 +113,15 @@ function summary(shown, promised) {
   const due = shown.filter(isDue).length;
   const all = open > 1 ? ", all due" : ", due";
   const ofThem = due ? (due === open ? all : `, ${count(due)} of them due`) : "";
-  const also = promised.length ? ` ${many(promised.length, "promise")} for no certain time.` : "";
+  const which = undated.length < promised.length ? `, ${count(undated.length)} of them` : "";
+  const dateless = undated.length ? `${which} for no certain time` : "";
+  const also = promised.length ? ` ${many(promised.length, "promise")}${dateless}.` : "";
   return `${many(open, "open plan")}${ofThem}.${also} Of the last that have ended: ${ended.join(", ")}.`;
 }
 
 /** The plan that is due next; those whose time has come stand in the first table. */
-function drawNext(shown) {
-  const next = nextPlan(shown);
+function drawNext(shown, promised) {
+  const [next] = nextPlans(shown, promised);
   byId("next").hidden = !next;
   byId("next").classList.toggle("whisper", Boolean(next?.private));
   if (next) fill(byId("next"), el("b", {}, "Next: "), planLine(next));
@@ -131,20 +148,20 @@ function table(title, heads, rows) {
 }
 
 function row(plan) {
-  const { what, at, waits_for: waits, place, whom, state, why, private: hidden } = plan;
+  const { what, at, waits_for: waits, place, whom, state, why, private: hidden, promised } = plan;
   return el(
     "tr",
     { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
     el("td", { class: "who" }, agentLink(plan)),
-    el("td", { class: "when" }, at ? [time(at, planTime), due(plan)] : waits),
+    el("td", { class: "when" }, at ? [time(at, () => dueTime(plan)), due(plan)] : waits),
     whatOf(plan, what),
     el("td", {}, place && el("bdi", {}, place)),
     el("td", { class: "whom" }, whom ? personLink(whom) : null),
-    el("td", { class: "asked-by" }, askedBy(plan)),
+    el("td", { class: "asked-by" }, promised ? saidOn(plan) : askedBy(plan)),
     el(
       "td",
       {},
-      el("span", { class: `badge ${state}` }, STATES[state]),
+      el("span", { class: `badge ${state}` }, promised ? "promised" : STATES[state]),
       why ? el("small", { class: "why", dir: "auto" }, why) : null,
     ),
   );
@@ -186,10 +203,10 @@ function askedBy({ id, cause, sender, sender_id: key }) {
 }
 
 /** How far away the time of an open plan is. */
-function due({ at, state }) {
-  if (state in ENDED) return null;
-  const late = Date.now() - Date.parse(at);
-  return el("small", { class: late > LATE ? "overdue" : null }, ` ${distance(at)}`);
+function due(plan) {
+  if (plan.state in ENDED) return null;
+  const late = isDue(plan) && Date.now() - Date.parse(plan.at) > LATE;
+  return el("small", { class: late ? "overdue" : null }, ` ${distance(plan)}`);
 }
 
 function agentLink({ id, agent }) {

@@ -2,13 +2,17 @@
 
 import { get } from "./api.js";
 import { count, el, fill } from "./dom.js";
+import { QuestionKind } from "./kinds.js";
+
+/** The questions that are answered in plain lines: what is long is cut, and whole on hover. */
+const PLAIN = [QuestionKind.NEXT];
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
-export function answerLines({ id, lines }, { most = Infinity, linked = true } = {}) {
+export function answerLines({ id, lines, asked }, { most = Infinity, linked = true } = {}) {
   if (!lines.length) return null;
   return el(
     "dl",
-    { class: "short-answer" },
+    { class: PLAIN.includes(asked) ? "short-answer plain" : "short-answer" },
     lines
       .slice(0, most)
       .map((line, i, all) => row(id, line, line.label === all[i - 1]?.label, linked)),
@@ -22,7 +26,7 @@ function row(id, { label, text, aside, private: hidden, number }, repeated, link
     el(
       "dd",
       { class: hidden ? "hidden-part" : null },
-      el("bdi", {}, text),
+      el("bdi", { title: text }, text),
       aside || (linked && number) ? " " : null,
       el(
         "small",

@@ -1,12 +1,15 @@
 /* The world now: who is where and what comes next, a map with the faces of agents and players, and the rooms as a list. */
 
 import { get } from "./api.js";
+import { formatter } from "./clock.js";
 import { bindKeys, byId, el, fill, personLink, rowKeys, sameDay, tick, time } from "./dom.js";
-import { face } from "./faces.js";
 import { WorldMap } from "./map.js";
 import { QuestionKind } from "./kinds.js";
-import { nextPlan, planLine } from "./next_plan.js";
+import { nextPlans, planLine } from "./next_plan.js";
 import { answerIn } from "./short_answer.js";
+
+/** The plans and promises that come next which are shown. */
+const NEXT = 2;
 
 const POLL = 5000;
 let map;
@@ -54,11 +57,13 @@ async function refresh() {
   if (document.hidden) return;
   const notice = byId("trouble-here");
   try {
-    const [{ rooms, away = [], complete }, plans] = await Promise.all([get("map"), get("plans")]);
+    const [{ rooms, away = [], complete }, plans, promises] = await Promise.all([
+      get("map"),
+      get("plans"),
+      get("promises"),
+    ]);
     draw(rooms);
-    drawWhere(rooms, away);
-    const next = nextPlan(plans);
-    fill(byId("next"), next ? [el("b", {}, "Next by plan: "), planLine(next)] : "");
+    drawWhere(rooms, away, nextPlans(plans, promises, NEXT));
     fill(
       byId("summary"),
       complete ? "" : "The world is larger: these rooms are nearest to the agents.",
@@ -70,30 +75,67 @@ async function refresh() {
   }
 }
 
-/** The hour of a time, with the day if it is not today. */
-const when = (iso) => tick(iso, !sameDay(iso, Date.now()));
+const date = formatter({ weekday: "short", day: "numeric", month: "short" });
 
-/** Who is in which room, in one short line each, and which players are away. */
-function drawWhere(rooms, away) {
+/** The day of a time; empty for today. */
+const dayOf = (iso) => (sameDay(iso, Date.now()) ? "" : date.format(new Date(iso)));
+
+/** A row for each room with somebody in it, one for the players who are away, and one for each plan that comes next. */
+function drawWhere(rooms, away, next) {
   const here = rooms.filter(({ agents, players }) => agents.length + players.length);
+  const places = here
+    .toSorted((a, b) => a.name.localeCompare(b.name))
+    .map(({ name, agents, players }) => [
+      el("dt", {}, name),
+      el("dd", {}, listed([...agents.map(agentLink), ...players.map((one) => player(one))])),
+    ]);
   fill(
     byId("where"),
-    here.map(({ name, agents, players }) =>
-      el(
-        "li",
-        {},
-        agents.map(([id, agent]) => face({ id, name: agent })),
-        players.map((player) => face({ name: player })),
-        el("span", { class: "dim" }, name),
+    places,
+    away.length ? [el("dt", {}, "Left the game"), el("dd", {}, left(away))] : null,
+  );
+  fill(
+    byId("next"),
+    next.map((plan, i) => {
+      const line = planLine(plan);
+      const row = el("li", {}, el("b", {}, i ? "Then: " : "Next: "), line);
+      row.title = row.textContent;
+      return row;
+    }),
+  );
+}
+
+/** Elements with commas between them. */
+function listed(each) {
+  return each.flatMap((one, i) => (i ? [", ", one] : [one]));
+}
+
+function agentLink([id, name]) {
+  return el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, name);
+}
+
+/** A player, who is marked as one. */
+function player(name, key = "") {
+  return el("span", {}, personLink(name, { key }), el("small", {}, " player"));
+}
+
+/** The players who are not in the game, by the place and the day where and when they were met last. */
+function left(away) {
+  const groups = Map.groupBy(away, ({ place, last_met: met }) =>
+    [place && `at ${place}`, dayOf(met)].filter(Boolean).join(", "),
+  );
+  return [...groups].map(([where, players]) =>
+    el(
+      "p",
+      {},
+      listed(
+        players.map(({ key, name, last_met: met }) => [
+          personLink(name, { key }),
+          " ",
+          el("small", {}, time(met, tick)),
+        ]),
       ),
-    ),
-    away.map(({ key, name, place, last_met: met }) =>
-      el(
-        "li",
-        { class: "away" },
-        face({ key, name }),
-        el("span", { class: "dim" }, place ? `left the game at ${place}, last met ` : "away, last met ", time(met, when)),
-      ),
+      el("small", {}, ` ${where}`),
     ),
   );
 }
