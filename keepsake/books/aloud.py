@@ -23,6 +23,10 @@ _ARTICLE = re.compile(r"^(?:the|a|an) ", re.I)
 """What a place's name may begin with, and is left out in talk: ``at your quay``."""
 
 
+REQUESTED = "what was asked for: "
+"""Begins what a plan says that has no words of its own, only what was said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Aloud:
     """What was said aloud, as the agent perceived it.

@@ -70,9 +70,9 @@ class Note:
         first = _ENTRY.split(self.text, 1)[0]
         entries = [(self.created.astimezone().date().isoformat(), first)]
         entries += [(each["day"], each["text"]) for each in _ENTRY.finditer(self.text)]
-        wanted = _same(_SOURCE.sub("", text)) or text
+        wanted = _same(without_source(text)) or text
         return any(
-            written == day.isoformat() and wanted in (_same(_SOURCE.sub("", words)), words)
+            written == day.isoformat() and wanted in (_same(without_source(words)), words)
             for written, words in entries
         )
 
@@ -282,3 +282,8 @@ def _checked_text(text: str) -> str:
 def _same(title: str) -> str:
     """Normalise a title: two titles with the same result mean the same note."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", one_line(title)).casefold()))
+
+
+def without_source(text: str) -> str:
+    """Return the text of a note without the beginning that :func:`after_words` made."""
+    return _SOURCE.sub("", text)

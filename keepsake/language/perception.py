@@ -43,11 +43,11 @@ UNSPACED = re.compile(
 )
 """A character of a script that is written without spaces between words."""
 _ENDINGS = ("ing", "ied", "ies", "'s", "’s", "ed", "es", "s", "y")
-_END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
+_END = re.compile(r"[.!?…؟]+[\"”’')\]]*(?=\s|$)")
 _ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "st", "no", "vs", "etc"})
 LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
 """A JSON string (group 1), or a trailing comma, which is not valid JSON."""
-SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+SENTENCE_GAP = re.compile(r"(?<=[.!?…؟])\s+|(?<=[。！？])")
 """The boundary between two sentences, in any language."""
 
 

@@ -54,18 +54,58 @@ class TestAsked(WebWorld):
             "Told in private",
             "Promised",
             "Planned",
-            "Asked for last",
             "Told openly",
         ]
-        private, promised, planned, asked, openly = lines
+        private, promised, planned, openly = lines
         assert private["text"] == f"“{SECRET}”"
         assert private["private"]
         assert (promised["text"], promised["private"]) == ("a bowl of soup", False)
         assert planned["text"] == "fetch honey"
         assert planned["aside"].startswith(f"{due:%a}")
-        assert asked["text"] == "“Will you keep me some soup?”"
         assert "Edwin" in openly["text"]
         assert self.answer_to("knows", self.tom) == lines
+
+    def test_what_she_pinned_noted_and_was_asked_for_is_told_in_her_words(self):
+        self.ask("No walnuts for me, they close my throat.", "> pin Tom: no walnuts, ever")
+        self.ask("I mend the nets of Ostrey.", "> remember Tom mends nets in Ostrey")
+        self.ask("Would you fetch the ladle?", "> plan now: fetch the ladle for Tom\n> done ladle")
+        lines = {each["label"]: each for each in self.answer_to("knows", "Tom")}
+        assert [*lines][:3] == ["Pinned", "Told in private", "Noted"]
+        assert lines["Pinned"]["text"] == "Tom: no walnuts, ever"
+        assert lines["Noted"]["text"] == "Tom mends nets in Ostrey"
+        asked = lines["Asked for last"]
+        assert (asked["text"], asked["aside"]) == ("fetch the ladle for Tom", "done")
+
+    def test_what_a_promise_answers_is_no_errand_if_it_tells_something(self):
+        self.replies = ["> say I shall wait up.\n> promise Tom = a bowl of soup on Friday night"]
+        secret = "On Friday I see the surgeon in Brindle, for a shadow on the lung."
+        self.char1.execute_cmd(f"whisper Mira = {secret} Will you keep me some soup?")
+        self.pass_time(1.5)
+        lines = self.answer_to("knows", "Tom")
+        assert f"“{secret}”" in [each["text"] for each in lines]
+        assert "Asked for last" not in [each["label"] for each in lines]
+        number = next(each["number"] for each in lines if each["label"] == "Promised")
+        assert number
+
+    def test_a_long_line_is_cut_to_what_tells_most_and_the_whole_is_there(self):
+        long = (
+            "Good evening to you and to the whole house, and may the wind turn before the week is "
+            "out for all of us! The ladle of Jo lies in Ostrey. Is that soup, or is it only steam?"
+        )
+        self.ask(long)
+        found = [each for each in self.answer_to("knows", "Tom") if each["whole"]]
+        assert [(each["text"], each["whole"]) for each in found] == [
+            ("“The ladle of Jo lies in Ostrey.”", long)
+        ]
+        page = self.web.get("/agents/ask/", {"q": "Mira Tom"}).content.decode()
+        assert 'title="Good evening to you' in page
+
+    def test_thanks_and_questions_are_no_second_secret(self):
+        for words in ("Thank you. It is lighter already.", "You will not tell it, will you?"):
+            self.char1.execute_cmd(f"whisper Mira = {words}")
+            self.pass_time(6)
+        private = [each["text"] for each in self.answer_to("knows", "Tom") if each["private"]]
+        assert private == [f"“{SECRET}”"]
 
     def test_what_she_knows_of_a_thing_is_who_said_it(self):
         (heard,) = self.answer_to("knows", "the bell")

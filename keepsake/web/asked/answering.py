@@ -21,7 +21,9 @@ from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import past_of
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.known import known_by_one
+from keepsake.web.people.telling import weights_in
 from keepsake.web.questions.clock import meant_by
+from keepsake.web.remembered import TEXTS
 from keepsake.web.searching import MemoryFilter, NewestMemories, words_of
 
 MOST_BYTES = 16_000_000
@@ -59,8 +61,9 @@ def _knows(agent: KnownAgent, about: str) -> Sequence[AnswerLine]:
     found = known_by_one(agents, agent.id, key=about) if about else None
     found = found or (known_by_one(agents, agent.id, name=about) if about else None)
     if found is not None:
-        person, known = found
-        return knows(known, person.name)
+        assert agent.mind is not None
+        texts = TEXTS.of(agent.mind.memory.folder / "archive")
+        return knows(found, weights_in(texts))
     return _heard_of(agent, about)
 
 

@@ -1,80 +1,266 @@
-"""What an agent knows of a person, in a few lines: what it was told, what it promised and plans."""
+"""What an agent knows of a person, in a few lines, each short enough to be read at a glance.
+
+First stands what the agent itself holds to be important: what it has pinned, was told in private,
+promised and plans. Then, as far as there is room, what tells most besides, in its own words or in
+the person's: a word that stands in a line above tells nothing again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import mean
 
 from keepsake.agent.runtime import runtime
-from keepsake.web.asked.lines import day_and_hour, short
+from keepsake.books.aloud import REQUESTED
+from keepsake.books.notes import without_source
+from keepsake.language.perception import one_line
+from keepsake.language.sourced_text import summary_sentences
+from keepsake.web.asked.lines import day_and_hour
 from keepsake.web.asked.shapes import AnswerLine
-from keepsake.web.people.shapes import KnownBy, KnownLine
+from keepsake.web.people.gist import beginning, gist
+from keepsake.web.people.known import KnownByOne
+from keepsake.web.people.shapes import KnownBy, KnownLine, PromiseTo
+from keepsake.web.people.telling import Telling, Weights, terms
+from keepsake.web.shapes import PlanRow
 
-TOLD = 2
-"""The lines of each sort that are told."""
+MOST = 7
+"""The most lines: a reader has the essence in half of them."""
+_OF_EACH = 2
+"""The most pins, promises, plans, and notes and summaries."""
+_OF_TOLD = 3
+"""The most lines of what it was told openly, and, if these are fewer, of what it overheard."""
+_MEANT = 3
+"""The most of promises and plans together."""
+_ORDER = (
+    "Pinned",
+    "Told in private",
+    "Promised",
+    "Planned",
+    "Thinks",
+    "Noted",
+    "Summed up",
+    "Wrote",
+    "Told openly",
+    "Asked for last",
+)
+"""The labels of lines, in their order on the page."""
 
 
-def knows(known: KnownBy, name: str) -> Sequence[AnswerLine]:
-    """Return what tells most: told in private, promised and planned, asked for, told openly.
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Something that may be a line of an answer: a text, and the line with a part of it."""
+
+    text: str
+    line: Callable[[str], AnswerLine]
+    begins: bool = False  # whether only the beginning can stand for it
+
+    def part(self, tells: Callable[[str], Telling]) -> str:
+        """Return the part that tells most. ``tells``: Returns how much a part tells."""
+        return beginning(self.text) if self.begins else gist(self.text, tells)
+
+
+class _Answer:
+    """The lines of an answer, as they are chosen.
 
     Args:
-        known: What the agent knows, its lines weighed by the whole of its memory.
-        name: The name of the person.
+        known: Words that tell nothing in it: names.
     """
-    lines = [each for each in (*known.lines, *known.overheard) if each.told and not each.errand]
-    lines.sort(key=lambda each: each.weight, reverse=True)
-    private = [_line("Told in private", each, name) for each in lines if each.private]
-    openly = [_line("Told openly", each, name) for each in lines if not each.private]
-    meant = [*_promised(known), *_planned(known, name)]
-    asked = max((each for each in known.lines if each.errand), key=_time, default=None)
-    errands = [_line("Asked for last", asked, name)] if asked else []
-    if not (private or openly or meant or errands):
-        return [*_portrait(known)]
-    return [*private[:TOLD], *meant[: TOLD + 1], *errands, *openly[:TOLD]]
+
+    def __init__(self, weights: Weights, known: Iterable[str]) -> None:
+        self.lines: list[AnswerLine] = []
+        self._weights = weights
+        self._covered = {term for each in known for term in terms(each)}
+
+    def tells(self, text: str) -> Telling:
+        """Return how much a text tells besides the lines that are there."""
+        return self._weights.telling(text, self._covered)
+
+    def add(self, lines: Iterable[AnswerLine]) -> None:
+        """Add lines, but no more than there is room for."""
+        for each in lines:
+            if len(self.lines) < MOST:
+                self.lines.append(each)
+                self._covered |= terms(each.text)
+
+    def fill(self, pool: Sequence[_Candidate], most: int, usual: Telling = (0.0, 0.0)) -> None:
+        """Add what tells most.
+
+        Args:
+            most: The most lines to add.
+            usual: What a line must tell at least.
+        """
+        for _ in range(most):
+            parts = [(each.part(self.tells), each) for each in pool]
+            found = [(self.tells(part), -at) for at, (part, _) in enumerate(parts)]
+            told, at = max(found, default=((0.0, 0.0), 0))
+            if not any(told) or told < usual:
+                return
+            part, best = parts[-at]
+            self.add([best.line(part)])
+
+    def in_order(self) -> Sequence[AnswerLine]:
+        """Return the lines in their order, those of one label together."""
+        return sorted(self.lines, key=lambda each: _ORDER.index(each.label))
 
 
-def _time(line: KnownLine) -> datetime:
-    return line.time
+def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
+    """Return what tells most, at most :data:`MOST` lines; what the agent marked itself is first.
+
+    Args:
+        found: What the agent knows, with all that it heard the person say.
+        weights: How much words tell the agent.
+    """
+    known, name = found.known, found.person.name
+    told = [each for each in known.lines if each.told and not each.errand]
+    heard = [each for each in known.overheard if each.told and not each.errand]
+    answer = _Answer(weights, (known.agent, *found.person.names, *found.others))
+    usual = _usual([answer.tells(each.text) for each in (*told, *heard)])
+    answer.add(_pinned(known, weights))
+    answer.add(_secrets([*told, *heard], name, answer, weights, usual))
+    answer.add([*_promised(known), *_planned(known)][:_MEANT])
+    answer.add(_portrait(known, answer))
+    answer.fill([*_noted(known, name)], _OF_EACH)
+    answer.fill([*_summed_up(known, name)], _OF_EACH)
+    room = len(answer.lines) + _OF_TOLD
+    for lines in (told, heard):
+        pool = [_told(each, name) for each in lines if not each.private]
+        answer.fill(pool, room - len(answer.lines), usual)
+    answer.add(_done(known))
+    return answer.in_order() or [*_heard_of(known)]
 
 
-def _line(label: str, line: KnownLine, name: str) -> AnswerLine:
-    text = f"“{line.text}”" if line.said and not line.text.startswith(f"{name} ") else line.text
+def _usual(told: Sequence[Telling]) -> Telling:
+    """Return how much lines tell on the average."""
+    again, all_words = zip(*told, strict=True) if told else ((0.0,), (0.0,))
+    return mean(again), mean(all_words)
+
+
+def _told(line: KnownLine, name: str) -> _Candidate:
+    label = "Told in private" if line.private else "Told openly"
+    return _Candidate(line.text, lambda part: _shown(label, line, part, name))
+
+
+def _shown(label: str, line: KnownLine, part: str, name: str) -> AnswerLine:
+    quoted = line.said and not line.text.startswith(f"{name} ")
+    whole = one_line(line.text)
     return AnswerLine(
         label=label,
-        text=short(text),
+        text=f"“{part}”" if quoted else part,
+        whole="" if part == whole else whole,
         aside=day_and_hour(line.time, runtime().clock.now()),
         private=line.private,
         number=line.numbers[0] if line.numbers else 0,
     )
 
 
+def _secrets(
+    said: Sequence[KnownLine], name: str, answer: _Answer, weights: Weights, usual: Telling
+) -> Iterator[AnswerLine]:
+    """Yield what tells most of what it was told in private, and another secret if there is one.
+
+    Thanks and questions follow a secret, and are told in private, too; but they tell little.
+    """
+    private = [each for each in said if each.private]
+    for room in range(_OF_EACH):
+        best = max(private, key=lambda each: answer.tells(each.text), default=None)
+        if best is None or (room and answer.tells(best.text) < usual):
+            return
+        private.remove(best)
+        # Of its words all count, because nobody takes a secret up aloud.
+        part = gist(best.text, lambda text: (sum(weights.telling(text)), 0.0))
+        yield _told(best, name).line(part)
+
+
+def _own(label: str, text: str, part: str, numbers: Sequence[int], *, private: bool) -> AnswerLine:
+    """Return a line in the agent's own words."""
+    whole = one_line(text)
+    return AnswerLine(
+        label=label,
+        text=part,
+        whole="" if part == whole else whole,
+        private=private,
+        number=numbers[0] if numbers else 0,
+    )
+
+
+def _pinned(known: KnownBy, weights: Weights) -> Sequence[AnswerLine]:
+    """Return what it has always before it, of many lines those that tell most."""
+    best = sorted(known.pins, key=lambda each: weights.telling(each.text), reverse=True)[:_OF_EACH]
+    return [
+        _own("Pinned", each.text, beginning(each.text), each.numbers, private=each.private)
+        for each in known.pins
+        if each in best
+    ]
+
+
 def _promised(known: KnownBy) -> Iterator[AnswerLine]:
     """Yield promises to the person, the newest first."""
-    for each in reversed(known.promises):
+    for each in known.promises[: -_OF_EACH - 1 : -1]:
         text = each.text.partition(": ")[2] or each.text
-        yield AnswerLine(
-            label="Promised", text=short(text), private=each.private, number=each.memory
-        )
+        yield _own("Promised", text, beginning(text), _rests(each), private=each.private)
 
 
-def _planned(known: KnownBy, name: str) -> Iterator[AnswerLine]:
+def _planned(known: KnownBy) -> Iterator[AnswerLine]:
     """Yield plans with the person or for them, that which is due first."""
     now = runtime().clock.now()
     timed = [each for each in known.plans if each.at]
-    for each in (*timed, *(other for other in known.plans if not other.at)):
+    for each in [*timed, *(other for other in known.plans if not other.at)][:_OF_EACH]:
         when = day_and_hour(each.at, now) if each.at else each.waits_for
-        yield AnswerLine(
-            label="Planned",
-            text=short(each.what),
-            aside=", ".join(filter(None, (when, each.place and f"at {each.place}"))),
-            private=each.private,
-            number=each.memory,
-        )
+        part = beginning(each.what)
+        line = _own("Planned", each.what, part, _rests(each), private=each.private)
+        aside = ", ".join(filter(None, (when, each.place and f"at {each.place}")))
+        yield line.model_copy(update={"aside": aside})
 
 
-def _portrait(known: KnownBy) -> Iterator[AnswerLine]:
-    """Yield what an agent thinks or has heard of somebody who told it nothing."""
+def _done(known: KnownBy) -> Iterator[AnswerLine]:
+    """Yield what it did last because the person had asked for it."""
+    for each in known.ended[-1:]:
+        what = each.what.removeprefix(REQUESTED)
+        line = _own("Asked for last", what, beginning(what), _rests(each), private=each.private)
+        yield line.model_copy(update={"aside": each.state.value})
+
+
+def _rests(each: PromiseTo | PlanRow) -> Sequence[int]:
+    return [each.memory] if each.memory else []
+
+
+def _portrait(known: KnownBy, answer: _Answer) -> Iterator[AnswerLine]:
     if known.portrait:
-        yield AnswerLine(label="Thinks", text=short(known.portrait))
-    for each in known.mentions[:TOLD]:
-        yield AnswerLine(label="Has heard", text=short(each.text), private=each.private)
+        part = gist(known.portrait, answer.tells) or beginning(known.portrait)
+        yield _own("Thinks", known.portrait, part, (), private=False)
+
+
+def _noted(known: KnownBy, name: str) -> Iterator[_Candidate]:
+    """Yield what it noted itself: sentences that begin with the person, as they are about them."""
+    for each in known.notes:
+        text = without_source(each.text)
+        hidden = summary_sentences(text) if each.private else ()
+        yield from _sentences("Noted", text, each.numbers, hidden, {name, *known.names})
+
+
+def _summed_up(known: KnownBy, name: str) -> Iterator[_Candidate]:
+    """Yield what its summaries and its journal say that begins with the person."""
+    for each in known.mentions:
+        label = "Summed up" if each.tier else "Wrote"
+        hidden = summary_sentences(each.text) if each.private else each.private_sentences
+        yield from _sentences(label, each.text, each.numbers, hidden, {name, *known.names})
+
+
+def _sentences(
+    label: str, text: str, numbers: Sequence[int], hidden: Sequence[str], called: Collection[str]
+) -> Iterator[_Candidate]:
+    for sentence in summary_sentences(text):
+        if sentence.startswith(tuple(called)):
+
+            def line(part: str, sentence: str = sentence) -> AnswerLine:
+                return _own(label, sentence, part, numbers, private=sentence in hidden)
+
+            yield _Candidate(sentence, line, begins=True)
+
+
+def _heard_of(known: KnownBy) -> Iterator[AnswerLine]:
+    """Yield what an agent has heard of somebody who told it nothing."""
+    for each in known.mentions[:_OF_EACH]:
+        part = beginning(each.text)
+        yield _own("Has heard", each.text, part, each.numbers, private=each.private)

@@ -23,6 +23,8 @@ from keepsake.web.fact_shapes import (
 from keepsake.web.now import rooms
 from keepsake.web.pasts.followed import fact_now
 from keepsake.web.people import known
+from keepsake.web.people.telling import weights_in
+from keepsake.web.remembered import TEXTS
 
 MOST_KNOWING = 8
 """The most agents of which something is told."""
@@ -76,9 +78,16 @@ def _is(name: str, wanted: str) -> bool:
 
 def _known(name: str) -> Iterator[AnswerLine]:
     """Yield of each agent what tells most of a person."""
-    found = known.person(world.known_agents(), name=name)
+    agents = world.known_agents()
+    found = known.person(agents, name=name)
+    minds = {each.id: each.mind for each in agents}
+    names = {each.name for each in agents}
     for each in found.agents[:MOST_KNOWING]:
-        for line in knows(each, found.person.name)[:1]:
+        mind = minds[each.id]
+        if mind is None:
+            continue
+        weights = weights_in(TEXTS.of(mind.memory.folder / "archive"))
+        for line in knows(known.KnownByOne(found.person, each, names), weights)[:1]:
             # Its memory is another agent's than that of the answer.
             yield line.model_copy(update={"label": each.agent, "number": 0})
 

@@ -32,6 +32,8 @@ class AnswerLine(Shape):
     label: str
     """What it is, in a word or two: ``Tomorrow, 08:00``."""
     text: str
+    whole: str = ""
+    """All of it, if ``text`` is only the part that tells most."""
     aside: str = ""
     """What is said besides, in a few words: ``Hilde asked``; empty for nothing."""
     private: bool = False

@@ -6,7 +6,8 @@ Runs in a view's thread, because it reads the agents' books.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from keepsake.books.person_page import PersonPage
@@ -103,9 +104,22 @@ def person(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class KnownByOne:
+    """What one agent knows of a person.
+
+    Attributes:
+        others: The names of everybody else whom any agent knows.
+    """
+
+    person: PersonRow
+    known: KnownBy
+    others: Collection[str]
+
+
 def known_by_one(
     agents: Sequence[KnownAgent], number: int, key: str = "", name: str = ""
-) -> tuple[PersonRow, KnownBy] | None:
+) -> KnownByOne | None:
     """Return a person and what one agent knows of them; None if it knows nothing, or nobody.
 
     Args:
@@ -128,4 +142,4 @@ def known_by_one(
     about = found[0]
     others = {each for row in rows if row.key != about.key for each in row.names}
     known = known_by(one, about, others, MOST_LOOKED, errands_of(agents))
-    return (about, known) if known is not None else None
+    return KnownByOne(about, known, others) if known is not None else None

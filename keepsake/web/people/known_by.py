@@ -14,7 +14,9 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.entries import JournalEntry
 from keepsake.books.kept_lines import CommitmentKind
+from keepsake.books.notes import without_source
 from keepsake.books.person_page import PersonPage
+from keepsake.books.plan import Plan
 from keepsake.happening import addressees_of, is_me
 from keepsake.language.citations import citations_in
 from keepsake.language.perception import names as is_named
@@ -28,6 +30,7 @@ from keepsake.web.people.shapes import (
     MentionLine,
     NoteAbout,
     PersonRow,
+    PinAbout,
     PromiseTo,
 )
 from keepsake.web.people.telling import Weights, heard_from, weights_in
@@ -66,7 +69,8 @@ def known_by(
     weights = _weights_of(page) if asked is None else weights_in(segments)
     heard = [] if asked is None else heard_from(segments, about.key, there, weights)
     archive = Archive(folder, read_only=True)
-    own = () if asked is None else [each.number for each in _errands(books, archive)]
+    errands = () if asked is None else _errands(books, archive)
+    own = [each.number for _, each in errands]
     there.update(each.number for each in heard)
     memories, total, complete = memories_about(segments, about.key, about.names, there, most)
     words = words_in_archive(archive) if memories else None
@@ -82,35 +86,60 @@ def known_by(
         remarks="\n".join(page.by_hand) if page else "",
         lines=tuple(_lines(page, whispered, weights, own)) if page else (),
         overheard=tuple(_overheard(each, weights, asked or ()) for each in heard),
+        pins=tuple(_pins(books, about, whispered)),
         notes=tuple(_notes(books, about, whispered)),
         promises=tuple(_promises(books, about, whispered)),
         plans=tuple(_plans(agent, books, about)),
+        ended=tuple(
+            PlanRow.of(agent.id, agent.name, plan)
+            for plan, cause in errands
+            if plan is not None and plan.state.has_ended and cause.source_id == about.key
+        ),
         mentions=tuple(_mentions(agent.mind, about, others, whispered)),
         memories=tuple(view_of(each, words) for each in memories) if words else (),
         more_memories=total - len(memories),
         complete=complete,
     )
-    told = (page, known.notes, known.promises, known.plans, known.mentions, known.memories)
+    told = (
+        page,
+        known.pins,
+        known.notes,
+        known.promises,
+        known.plans,
+        known.mentions,
+        known.memories,
+    )
     return known if any(told) else None
 
 
 def errands_of(agents: Sequence[KnownAgent]) -> frozenset[str]:
-    """Return what happened to which a promise or a plan of some agent answers, by id; blocks.
+    """Return what asked some agent for something, by the id of the happening; blocks.
 
-    Also of plans that ended lately.
+    A plan or a promise answers it, maybe a plan that ended lately. What tells something, too, and
+    is answered by a promise, asked for nothing: *I see the surgeon on Friday*.
     """
     minds = (each.mind for each in agents if each.mind is not None)
     found = (_errands(mind.books, mind.memory.memory.archive) for mind in minds)
-    return frozenset(each.happening for some in found for each in some if each.happening)
+    return frozenset(each.happening for some in found for _, each in some if each.happening)
 
 
-def _errands(books: Books, archive: Archive) -> list[Memory]:
-    """Return the memories to which promises and plans answer, also plans that ended lately."""
-    promises = {each.number for each in books.commitments.items}
-    numbers = promises.union(each.since for each in books.plans.items) - {0}
-    found = archive.read_each(numbers).values()
-    causes = (set_off_by(archive, each) if each.is_own else each for each in found)
-    return [each for each in causes if each is not None]
+def _errands(books: Books, archive: Archive) -> list[tuple[Plan | None, Memory]]:
+    """Return plans, also those that ended lately, and promises, each with what asked for it.
+
+    None stands for a promise.
+    """
+    plans = [(each, each.since) for each in books.plans.items]
+    wanted = [*plans, *((None, each.number) for each in books.commitments.items)]
+    made = archive.read_each({number for _, number in wanted} - {0})
+    causes = {
+        number: set_off_by(archive, each) if each.is_own else each for number, each in made.items()
+    }
+    found = ((plan, causes.get(number)) for plan, number in wanted)
+    return [
+        (plan, cause)
+        for plan, cause in found
+        if cause is not None and (plan is not None or not told_in(cause.words))
+    ]
 
 
 def _lines(
@@ -149,6 +178,15 @@ def _overheard(memory: Memory, weights: Weights, asked: Collection[str]) -> Know
         to=tuple(each.name for each in addressees_of(memory.what) if not is_me(each)),
         errand=memory.happening in asked,
     )
+
+
+def _pins(books: Books, about: PersonRow, whispered: Callable[[int], bool]) -> Iterator[PinAbout]:
+    for each in books.pinned.items:
+        text = without_source(each.text)
+        if any(is_named(text, name) for name in about.names):
+            numbers = tuple(numbers_cited(each.text))
+            private = any(map(whispered, numbers))
+            yield PinAbout(text=text, numbers=numbers, private=private)
 
 
 def _notes(books: Books, about: PersonRow, whispered: Callable[[int], bool]) -> Iterator[NoteAbout]:

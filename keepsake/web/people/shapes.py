@@ -70,6 +70,16 @@ class PromiseTo(PromiseLine):
     private: bool
 
 
+class PinAbout(Shape):
+    """A pinned line of an agent that names a person."""
+
+    text: str
+    numbers: tuple[int, ...]
+    """The memories that it cites."""
+    private: bool
+    """Whether one of them is private."""
+
+
 class NoteAbout(Shape):
     """A note of an agent that names a person."""
 
@@ -104,11 +114,16 @@ class KnownBy(Shape):
     overheard: tuple[KnownLine, ...] = ()
     """What they said to others in its hearing, what tells most first; at most 12, and only of the
     agent that was asked for with ``by``."""
+    pins: tuple[PinAbout, ...]
+    """What it has always before it that names them."""
     notes: tuple[NoteAbout, ...]
     """Its own notes that name them, the one that it wrote last first."""
     promises: tuple[PromiseTo, ...]
     plans: tuple[PlanRow, ...]
     """What it means to do with them or for them."""
+    ended: tuple[PlanRow, ...] = ()
+    """Its plans that have ended and for which they had asked, the last one last. Only known of the
+    agent that was asked for with ``by``."""
     mentions: tuple[MentionLine, ...]
     """Passages of its summaries about them, and the newest of its journal that are about them."""
     memories: tuple[MemoryView, ...]

@@ -6,13 +6,15 @@ A word counts the more, the fewer lines of the agent's memory have it; a questio
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from math import log2
 
 from keepsake.archive.records import Memory
 from keepsake.happening import Speech
-from keepsake.language.perception import telling
+from keepsake.language.languages import language_of, stop_words, telling_terms
+from keepsake.language.perception import stem, words
 from keepsake.tracing.content import told_in
 from keepsake.tracing.texts import SegmentTexts, key_of
 
@@ -24,6 +26,17 @@ MOST_HEARD = 12
 """The most of them that are shown."""
 
 
+type Telling = tuple[float, float]
+"""How much a text tells, in bits: by words that were said again, and by all."""
+
+
+@lru_cache(maxsize=16_384)  # the same lines are weighed again, and parts of them
+def terms(text: str) -> frozenset[str]:
+    """Return the words of a text that say something in its language, as compared."""
+    common = stop_words()[language_of(text)]
+    return telling_terms(text) - {stem(each) for each in words(text) if each.casefold() in common}
+
+
 class Weights:
     """How much lines tell, in bits.
 
@@ -32,13 +45,29 @@ class Weights:
     """
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self._counts = Counter(stem for line in lines for stem in telling(line))
+        self._counts = Counter(stem for line in lines for stem in terms(line))
         self._total = len(lines)
 
     def of(self, text: str) -> float:
         """Return how much a text tells besides its questions."""
+        return self.bits(terms(told_in(text)))
+
+    def telling(self, text: str, known: Collection[str] = ()) -> Telling:
+        """Return what a text tells, first by words that were said again.
+
+        What is talked of comes up again, and not only once: a riddle or a flourish has rare words,
+        too, but nobody takes them up.
+
+        Args:
+            known: Words, as compared, that do not count.
+        """
+        words = terms(told_in(text)) - {*known}
+        return self.bits(each for each in words if self._counts[each] > 1), self.bits(words)
+
+    def bits(self, stems: Iterable[str]) -> float:
+        """Return how much words tell. ``stems``: as compared."""
         most = self._total + 1
-        return sum(log2(most / max(self._counts[each], 1)) for each in telling(told_in(text)))
+        return sum(log2(most / max(self._counts[each], 1)) for each in stems)
 
 
 def weights_in(segments: Sequence[SegmentTexts]) -> Weights:

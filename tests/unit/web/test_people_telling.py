@@ -14,6 +14,18 @@ def test_a_word_that_few_lines_have_tells_more_and_a_question_nothing():
     assert weights.of("Soup. Where is Zierikzee?") == weights.of("Soup.")
 
 
+def test_a_word_that_was_said_again_tells_before_one_that_was_said_once():
+    weights = Weights(["The goat eats.", "My goat is ill.", "An ostentatious, effervescent hat."])
+    assert weights.telling("goat") > weights.telling("effervescent, ostentatious")
+    assert weights.telling("ostentatious, effervescent") > weights.telling("effervescent")
+    assert weights.telling("goat", {"goat"}) == weights.telling("Where is the goat?") == (0, 0)
+
+
+def test_words_that_say_nothing_in_another_language_tell_nothing():
+    weights = Weights(["Dat heb ik niet gezien, en jij ook niet.", "The goat eats.", "My goat."])
+    assert weights.of("heb ik niet") == 0 < weights.of("goat")
+
+
 def test_what_somebody_says_to_others_is_found_once_and_what_tells_most_comes_first(tmp_path):
     village = Village(tmp_path, "Mira", "Wren")
     village.said("Anneke", "Good evening.", "Mira", to=["Wren"])

@@ -26,7 +26,14 @@ def show_card(
     ``module``: That of the card: beside others, or alone.
     """
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
-    known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": lines}
+    known |= {
+        "remarks": "",
+        "pins": [],
+        "promises": [],
+        "plans": [],
+        "mentions": [],
+        "lines": lines,
+    }
     known |= {"notes": [], "memories": [], "more_memories": 0, "complete": True, **facts}
     page.evaluate(
         """async ([known, module]) => {
@@ -111,7 +118,7 @@ def test_only_those_sentences_of_a_passage_are_marked_that_rest_on_private_words
     passage = {"text": text, "tier": "recent", "time": "2026-05-01T12:00:00Z", "numbers": [7]}
     passage |= {"private": False, "private_sentences": ["He <b>whispered</b> with me."]}
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
-    known |= {"remarks": "", "promises": [], "plans": [], "lines": [], "notes": []}
+    known |= {"remarks": "", "pins": [], "promises": [], "plans": [], "lines": [], "notes": []}
     known |= {"mentions": [passage], "memories": [], "more_memories": 0, "complete": True}
     page.evaluate(
         """async (known) => {
@@ -129,7 +136,15 @@ def test_only_those_sentences_of_a_passage_are_marked_that_rest_on_private_words
 def test_what_an_agent_said_itself_is_no_knowledge_of_somebody(page: Page) -> None:
     memory = {**ACT, "kind": "perception", "source": "Tom", "text": "Tom sweeps."}
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
-    known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": [], "notes": []}
+    known |= {
+        "remarks": "",
+        "pins": [],
+        "promises": [],
+        "plans": [],
+        "mentions": [],
+        "lines": [],
+        "notes": [],
+    }
     known |= {"memories": [{**ACT, "number": 3}, memory], "more_memories": 0, "complete": True}
     page.evaluate(
         """async (known) => {
@@ -147,7 +162,15 @@ def test_what_an_agent_said_itself_is_no_knowledge_of_somebody(page: Page) -> No
 def test_a_list_that_is_cut_says_so_and_leads_to_all(page: Page) -> None:
     memory = {**ACT, "kind": "perception", "source": "Tom", "text": "Tom sweeps <b>all</b>."}
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
-    known |= {"remarks": "", "promises": [], "plans": [], "mentions": [], "lines": [], "notes": []}
+    known |= {
+        "remarks": "",
+        "pins": [],
+        "promises": [],
+        "plans": [],
+        "mentions": [],
+        "lines": [],
+        "notes": [],
+    }
     known |= {"memories": [memory, {**ACT, "number": 3}], "more_memories": 32, "complete": True}
     page.evaluate(
         """async (known) => {

@@ -1,7 +1,7 @@
 /* What one agent knows of a person, as a card. */
 
 import { byTheClock, formatter } from "./clock.js";
-import { count, el, time, whereLink } from "./dom.js";
+import { count, el, sameDay, tick, time, whereLink } from "./dom.js";
 import { By, MemoryKind } from "./kinds.js";
 import { TIERS } from "./memories.js";
 import { told } from "./sentences.js";
@@ -30,9 +30,13 @@ export function personCard(known, name) {
   );
 }
 
-/** Its notes, promises and plans about somebody. */
+/** Its pins, notes, promises and plans about somebody. */
 export function kept(known, name) {
   return [
+    part(
+      "Pinned",
+      known.pins.map((each) => row(each.text, each.numbers, each, known.id)),
+    ),
     part(
       `Notes about ${name}`,
       known.notes.map((each) => row(`${each.title}: ${each.text}`, each.numbers, each, known.id)),
@@ -133,8 +137,18 @@ export function met({ meetings, first_met: first, last_met: last, agent, names }
   if (!first) return `${agent} has not met ${name}.`;
   const former = names.filter((each) => each !== name);
   const known = former.length ? ` ${agent} knows or knew them as ${former.join(", ")}.` : "";
-  if (meetings === 1) return `Met once, on ${day(first)}.${known}`;
-  return `Met ${count(meetings)} times since ${day(first)}, last on ${day(last)}.${known}`;
+  // Within an hour they may have met often: it is one meeting.
+  const how = meetings === 1 ? "" : ` ${count(meetings)} times,`;
+  return `Met${how} ${span(first, last)}.${known}`;
+}
+
+/** From when to when, in words. */
+function span(first, last) {
+  if (!sameDay(first, last))
+    return `from ${day(first)}, ${tick(first)}, to ${day(last)}, ${tick(last)}`;
+  const from = tick(first);
+  const to = tick(last);
+  return from === to ? `on ${day(first)} at ${from}` : `on ${day(first)} from ${from} to ${to}`;
 }
 
 /** A titled list; of a long one the rest, which is older, is folded. */

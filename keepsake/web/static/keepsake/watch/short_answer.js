@@ -20,13 +20,13 @@ export function answerLines({ id, lines, asked }, { most = Infinity, linked = tr
 }
 
 /** Two elements of a list; a label that is the same as above is not repeated for the eye. */
-function row(id, { label, text, aside, private: hidden, number }, repeated, linked) {
+function row(id, { label, text, whole, aside, private: hidden, number }, repeated, linked) {
   return [
     el("dt", {}, repeated ? el("span", { class: "unseen" }, label) : label),
     el(
       "dd",
       { class: hidden ? "hidden-part" : null },
-      el("bdi", { title: text }, text),
+      el("bdi", { title: whole || text }, text),
       aside || (linked && number) ? " " : null,
       el(
         "small",
