@@ -54,6 +54,11 @@ _PROMISE = re.compile(
 )
 """Earlier versions also record the time, and end finished promises with ``[done]``."""
 
+_PROMISED = re.compile(
+    rf"You promised(?: (?P<who>[^:,]+))?(?:, for {DUE})?: (?P<text>.*?)(?: \(memory \d+\))?"
+)
+"""A promise as prompts show it."""
+
 
 class ListBook[T]:
     """A markdown list, one item a line; other text stays.
@@ -284,6 +289,12 @@ class Commitment:
     def cost(self) -> int:
         """The estimated tokens of its line, from its bytes. The line is never cut."""
         return -(-len(f"- {self.line}\n".encode(errors="replace")) // CHARACTERS_PER_TOKEN)
+
+
+def promised_in(line: str) -> tuple[str, str]:
+    """Return to whom and what was promised, of a promise's :attr:`Commitment.line`."""
+    match = _PROMISED.fullmatch(line)
+    return (match["who"] or "", match["text"]) if match else ("", line)
 
 
 def _commitment_of(line: str) -> Commitment | None:

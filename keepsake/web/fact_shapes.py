@@ -110,6 +110,10 @@ class PastPromise(Shape):
     memory: int
     """The memory of its being noted."""
     private: bool
+    whom: str = ""
+    """The name of the person to whom it was promised; empty if that is not known."""
+    text: str = ""
+    """What was promised, in the agent's own words."""
 
 
 class AsOfView(Shape):

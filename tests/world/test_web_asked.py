@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 
 from keepsake.agent.surroundings.identity import identity_of
+from keepsake.books.aloud import Aloud
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
 from keepsake.contrib.evennia.minds import mind_of
@@ -12,6 +13,7 @@ from keepsake.happening import Person
 from keepsake.language.due import DueDay
 from keepsake.language.when import When
 from keepsake.ports import FixedClock
+from keepsake.web.questions.clock import meant_by
 from tests.world.web_world import WebWorld
 
 SECRET = "The bell lies under the jetty."
@@ -196,16 +198,61 @@ class TestAsked(WebWorld):
         assert (loaf.text, loaf.due) == ("a loaf", DueDay(today + timedelta(days=2)))
         assert (song.text, song.due) == ("when Jo comes: a song", None)
 
-    def test_what_she_remembered_at_a_time_is_what_was_said_last_and_what_she_meant_to_do(self):
-        self.mind.books.plans.add(Plan(what="fetch honey"))
+    def test_what_she_had_in_mind_at_a_time_is_what_she_meant_kept_secret_and_heard(self):
+        bake = Plan(what="bake", when=When(datetime(2026, 5, 9, 8).astimezone()))
+        for plan in (Plan(what="fetch honey"), bake):
+            self.mind.books.plans.add(plan)
         newest = self.mind.memory.memory.archive.last_number
-        lines = {each["label"]: each for each in self.answer_to("then", f"m{newest}")}
-        assert lines["Said last"]["text"] == f'Mira says to Jo, "{LADLE}"'
-        assert lines["Heard last"]["text"] == f'Tom whispers to Mira, "{SECRET}"'
-        assert lines["Heard last"]["private"]
-        assert lines["In mind"]["text"] == f"{newest} memories word for word."
+        now = int(self.services.clock.now().timestamp()) + 1
+        lines = self.answer_to("then", str(now))
+        assert [(each["label"], each["text"]) for each in lines[:2]] == [
+            ("Meant to", "Sat 9 May, 08:00: bake"),
+            ("Meant to", "fetch honey"),
+        ]
+        told = {each["label"]: each for each in lines}
+        assert told["Keeps secret"]["text"] == f"“{SECRET}”"
+        assert told["Keeps secret"]["private"]
+        assert told["Keeps secret"]["aside"].startswith("Tom ")
+        # Jo only asked after that, which tells nothing.
+        assert told["Heard last"]["text"] == "“My brother Edwin mends nets in Ostrey.”"
+        assert not told["Heard last"]["private"]
+        assert told["In mind"]["text"] == f"{newest} memories word for word."
         assert self.answer_to("then", "2020-01-01") == []
         assert "is no time in the past" in self.answer_to("then", "the cup", status=400)
+
+    def test_a_promise_that_a_plan_will_keep_is_told_once(self):
+        self.ask(
+            "Will you wake me tomorrow at six?",
+            "> say I shall.\n> promise Tom: wake him\n> plan tomorrow 6:00, Tom: wake Tom",
+        )
+        newest = self.mind.memory.memory.archive.last_number
+        lines = self.answer_to("then", f"m{newest}")
+        meant = [each["text"] for each in lines if each["label"] in ("Meant to", "Promised", "")]
+        assert len(meant) == 1
+        assert meant[0].endswith("06:00: wake Tom")
+        assert self.answer_to("next")[0]["text"].endswith("06:00: wake Tom")
+        assert "promised Tom: wake him" not in str(self.answer_to("next"))
+
+    def test_a_plan_that_is_somebodys_words_is_told_as_a_person_would(self):
+        archive = self.mind.memory.memory.archive
+        words = {each.words: each for each in archive.read(1, archive.last_number)}
+        asked = words["Where is the ladle?"]
+        line = Aloud.of(asked.number, asked.text).request
+        self.mind.books.plans.add(Plan(what=line, since=asked.number))
+        told = words[SECRET]
+        line = Aloud.of(told.number, told.text).request
+        self.mind.books.plans.add(Plan(what=line, since=told.number))
+        assert [each["what"] for each in self.get("/plans")] == [
+            "answer Jo: “Where is the ladle?”",
+            f"do as asked by Tom: “{SECRET}”",
+        ]
+
+    def test_a_clock_time_means_the_evening_of_an_agent_that_remembers_nothing_after_it(self):
+        span = (datetime(2026, 5, 9, 20).timestamp(), datetime(2026, 5, 9, 21).timestamp())
+        now = datetime(2026, 5, 10, 8).astimezone()
+        assert meant_by("21:30", now, span) == datetime(2026, 5, 9, 21, 30).astimezone()
+        assert meant_by("20:30", now, span) == datetime(2026, 5, 9, 20, 30).astimezone()
+        assert meant_by("09:30", now, span) < now, "it has not come yet today"
 
     def test_before_any_compaction_nothing_is_lost(self):
         (line,) = self.answer_to("lost")

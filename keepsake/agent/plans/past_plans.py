@@ -24,6 +24,8 @@ class PastPlan:
         private: Whether it rests on private words.
         what: What it meant to do, in its own words.
         aloud: Whether it was asked for aloud, too. Then others saw what was done for it.
+        since: The number of the memory that it rests on; 0 if a person wrote it.
+        whom: The name of the person with whom or for whom it is done; empty for nobody.
     """
 
     number: int
@@ -32,6 +34,8 @@ class PastPlan:
     private: bool
     what: str
     aloud: bool = False
+    since: int = 0
+    whom: str = ""
 
     @property
     def privacy(self) -> str:
@@ -74,4 +78,6 @@ def plan_in(line: Record) -> PastPlan:
         private="private" in line,
         what=what,
         aloud="aloud" in line,
+        since=int(line.get("memory", 0)),
+        whom=str(line["whom"][0]) if line.get("whom") else "",
     )

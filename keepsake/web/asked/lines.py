@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
@@ -13,13 +12,6 @@ from keepsake.web.questions.clock import as_shown
 
 LONGEST = 240
 """The most characters of a line: what is longer is no short answer."""
-_DATED = re.compile(r"\b(\d{4}-\d\d-\d\d) (\d\d:\d\d)")
-"""When a plan is due, as its line has it."""
-
-
-def by_the_clock(when: str) -> str:
-    """Return when a plan is due in the words of pages: ``30 Nov, 21:00``."""
-    return _DATED.sub(lambda each: f"{date.fromisoformat(each[1]):%-d %b}, {each[2]}", when)
 
 
 def told(memory: Memory, agent: str) -> str:

@@ -1,26 +1,36 @@
-"""What an agent remembered at a time, in a few lines: what it said last, what it meant to do."""
+"""What an agent had in mind at a time, in a few lines: what it meant, kept to itself, had heard."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from keepsake.agent.plans.past_plans import PastPlan
+from keepsake.agent.plans.shown_plans import SAME_ANSWER
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.plan import PlanState
-from keepsake.happening import HappeningKind
-from keepsake.web.asked.lines import by_the_clock, short, told
+from keepsake.happening import Manner, Speech
+from keepsake.language.perception import names
+from keepsake.tracing.content import Content, Rarity, told_in
+from keepsake.web.asked.lines import short, short_date
 from keepsake.web.asked.shapes import AnswerLine
-from keepsake.web.fact_shapes import AsOfView
+from keepsake.web.fact_shapes import AsOfView, PastPromise
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.questions.clock import as_shown
 
-MEANT = 2
+MEANT = 3
 """The plans and promises that are shown; how many there are besides is said."""
+SECRETS = 2
+READ = 500
+"""The newest memories among which secrets are looked for: more than a window holds."""
+_DATED = re.compile(r"(?P<day>\d{4}-\d\d-\d\d) (?P<hour>\d\d:\d\d)(?:, )?")
+"""When a plan is due, as its line has it."""
 
 
 def then(agent: KnownAgent, was: AsOfView) -> Sequence[AnswerLine]:
-    """Return what an agent remembered at a time.
+    """Return what an agent had in mind at a time.
 
     Args:
         agent: Its memory is open.
@@ -28,48 +38,61 @@ def then(agent: KnownAgent, was: AsOfView) -> Sequence[AnswerLine]:
     """
     if not was.number:
         return ()
-    said, heard = _spoken(agent, was)
-    return [*said, *_meant(was), *heard, _held(was)]
-
-
-def _spoken(agent: KnownAgent, was: AsOfView) -> tuple[Sequence[AnswerLine], Sequence[AnswerLine]]:
-    """Return the newest words of its own, and the newest that it heard; each may be missing."""
-    spoken = [each for each in was.window if each.form is HappeningKind.SPEECH]
-    own = [each.number for each in spoken if not each.source]
-    heard = [each.number for each in spoken if each.source]
     assert agent.mind is not None
     archive = Archive(agent.mind.memory.folder / "archive", read_only=True)
-    found = archive.read_each([*own[-1:], *heard[-1:]])
-
-    def lines(label: str, newest: Sequence[int]) -> Sequence[AnswerLine]:
-        return [
-            AnswerLine(
-                label=label,
-                text=told(each, agent.name),
-                aside=_when(each),
-                private=each.confidants is not None,
-                number=each.number,
-            )
-            for each in (found[number] for number in newest if number in found)
-        ]
-
-    return lines("Said last", own[-1:]), lines("Heard last", heard[-1:])
-
-
-def _when(memory: Memory) -> str:
-    where = f", at {memory.place}" if memory.place else ""
-    return f"{as_shown(memory.time):%H:%M:%S}{where}"
+    lately = archive.read(max(was.number - READ, 0) + 1, was.number)
+    rarity = Rarity.among(each.words for each in lately if each.words)
+    said = [each for each in lately if isinstance(each.what, Speech) and each.words]
+    heard = [each for each in said if not each.is_own and told_in(each.words)]
+    secrets = [*_secrets(heard, rarity)]
+    known = {each.number for each in secrets}
+    openly = [each for each in heard if each.number not in known]
+    newest = openly[-1:] or [each for each in said if each.is_own][-1:]
+    today = as_shown(was.time).date()
+    return [
+        *_meant(was, today),
+        *(_line("Keeps secret", each, today) for each in secrets),
+        *(_line("Said last" if each.is_own else "Heard last", each, today) for each in newest),
+        _held(was),
+    ]
 
 
-def _meant(was: AsOfView) -> Iterator[AnswerLine]:
-    """Yield its open plans and promises: what was begun, then what was planned last."""
-    plans = sorted(reversed(was.plans), key=lambda each: each.state is not PlanState.DOING)
+def _secrets(heard: Sequence[Memory], rarity: Rarity) -> Iterator[Memory]:
+    """Yield what was whispered to it, that which says most of each whisperer, the newest first."""
+    most: dict[str, tuple[float, Memory]] = {}
+    for each in heard:
+        assert isinstance(each.what, Speech)
+        if each.what.manner is not Manner.WHISPER:
+            continue
+        told = Content(told_in(each.words), rarity)
+        says = told.bits(told.parts)
+        if each.source not in most or most[each.source][0] <= says:
+            most[each.source] = says, each
+    chosen = sorted(most.values(), key=lambda each: each[0], reverse=True)[:SECRETS]
+    yield from sorted((each for _, each in chosen), key=lambda each: each.number, reverse=True)
+
+
+def _line(label: str, memory: Memory, today: date) -> AnswerLine:
+    """Return what was said, without what it asked."""
+    shown = as_shown(memory.time)
+    on = "" if shown.date() == today else f"{short_date(shown.date())}, "
+    assert isinstance(memory.what, Speech)
+    return AnswerLine(
+        label=label,
+        text=short(f"“{told_in(memory.words) or memory.words}”"),
+        aside=" ".join(filter(None, [memory.source, f"{on}{shown:%H:%M}"])),
+        private=memory.what.manner is Manner.WHISPER,
+        number=memory.number,
+    )
+
+
+def _meant(was: AsOfView, today: date) -> Iterator[AnswerLine]:
+    """Yield its open plans and promises: what was begun, then what was due first."""
+    plans = sorted(was.plans, key=lambda each: (each.state is not PlanState.DOING, _due(each)))
+    promises = [each for each in was.promises if not any(_keeps(plan, each) for plan in plans)]
     meant = [
-        *map(_plan, plans),
-        *(
-            AnswerLine(label="Promised", text=short(p.line), private=p.private, number=p.memory)
-            for p in was.promises
-        ),
+        *(_plan(each, today) for each in plans),
+        *(_promise(each) for each in promises),
     ]
     if not meant:
         yield AnswerLine(label="Meant to", text="No plan or promise was open.")
@@ -78,13 +101,39 @@ def _meant(was: AsOfView) -> Iterator[AnswerLine]:
         yield AnswerLine(label="", text=f"and {len(meant) - MEANT} more")
 
 
-def _plan(plan: PastPlan) -> AnswerLine:
-    when = plan.line.removesuffix(plan.what).removesuffix(": ")
+def _due(plan: PastPlan) -> str:
+    """Return the key that sorts plans by time; those without one come last."""
+    found = _DATED.match(plan.line)
+    return found[0] if found else "~"
+
+
+def _keeps(plan: PastPlan, promise: PastPromise) -> bool:
+    """Return whether a plan was made with a promise, and to keep it."""
+    together = abs(plan.since - promise.memory) <= SAME_ANSWER
+    is_with = plan.whom == promise.whom or names(plan.what, promise.whom)
+    return together and bool(promise.whom) and is_with
+
+
+def _plan(plan: PastPlan, today: date) -> AnswerLine:
+    rest = plan.line.removesuffix(plan.what).removesuffix(": ")
+    when = ""
+    if found := _DATED.match(rest):
+        rest = rest[found.end() :]
+        day = date.fromisoformat(found["day"])
+        when = found["hour"] if day == today else f"{short_date(day)}, {found['hour']}"
     return AnswerLine(
         label="Meant to",
-        text=short(plan.what),
-        aside=by_the_clock(when),
-        private=plan.private,
+        text=short(f"{when}: {plan.what}" if when else plan.what),
+        aside=rest,
+        private=plan.private and not plan.aloud,
+        number=plan.since,
+    )
+
+
+def _promise(promise: PastPromise) -> AnswerLine:
+    text = f"{promise.whom}: {promise.text}" if promise.whom else promise.text
+    return AnswerLine(
+        label="Promised", text=short(text), private=promise.private, number=promise.memory
     )
 
 

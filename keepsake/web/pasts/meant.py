@@ -12,6 +12,7 @@ from pathlib import Path
 from keepsake.agent.plans.past_plans import PastPlan, plan_in
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
+from keepsake.books.kept_lines import promised_in
 from keepsake.json_lines import Record
 from keepsake.prompt.results import PROMISE_KEPT, PROMISED
 from keepsake.tracing.past import Moment
@@ -39,6 +40,10 @@ def open_promises(folder: Path, moment: Moment) -> tuple[PastPromise, ...]:
     for number, memory in archive.read_each(numbers).items():
         if memory.text.startswith(PROMISED):
             line = memory.text.removeprefix(PROMISED)
-            found[line] = PastPromise(line=line, memory=number, private=is_private(memory))
+            whom, text = promised_in(line)
+            private = is_private(memory)
+            found[line] = PastPromise(
+                line=line, memory=number, private=private, whom=whom, text=text
+            )
         found.pop(memory.text.removeprefix(PROMISE_KEPT), None)
     return tuple(found.values())

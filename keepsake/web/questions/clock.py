@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.utils.timezone import get_default_timezone_name
@@ -12,6 +12,7 @@ from django.utils.timezone import get_default_timezone_name
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.world_clock import WorldClock
 from keepsake.language.past_times import read_past_time
+from keepsake.language.when import CLOCK_TIME
 from keepsake.web.access import BadRequest
 
 
@@ -64,6 +65,11 @@ def meant_by(phrase: str, now: datetime, span: tuple[float, float] | None) -> da
     if found is None:
         cure = "Try 19:34, yesterday, Thursday evening, or 29 Nov 19:34"
         raise BadRequest(f"{phrase[:60]!r} is no time in the past", cure)
+    if span and CLOCK_TIME.fullmatch(phrase.strip()):
+        # Its newest memory may be older than that time of its first evening.
+        later = moment_of(found + timedelta(days=1))
+        if moment_of(found).timestamp() < span[0] and later <= now:
+            return later
     return moment_of(found)
 
 

@@ -44,14 +44,13 @@ export function nextPlans(plans, promises, most = 1, now = Date.now()) {
     .slice(0, most);
 }
 
-/** Whose plan it is, when, where, with whom, and what: `Mira, 07:00 (in 10 h), at the Loft: …`. */
+/** Whose plan it is, when, where, with whom, and what: `Mira, 07:00 (in 10 h), at the Loft: …`; `Nell, today, …`. */
 export function planLine(plan) {
   const { id, agent, at, what, place, whom, private: hidden, promised } = plan;
   return [
     el("a", { href: `/agents/${id}/#plans`, "data-opens": true, dir: "auto" }, agent),
     ", ",
-    time(at, () => dueTime(plan)),
-    ` (${distance(plan)})`,
+    time(at, () => (near(plan) ? distance(plan) : `${dueTime(plan)} (${distance(plan)})`)),
     place ? [", at ", el("bdi", {}, place)] : null,
     whom ? [promised ? ", promised to " : ", with ", personLink(whom)] : null,
     ": ",
@@ -59,6 +58,11 @@ export function planLine(plan) {
     el("bdi", {}, what),
     promised ? saidOn(plan) : null,
   ];
+}
+
+/** Whether a whole day is told by a word: "today", "tomorrow". */
+function near({ at, whole_day: whole }) {
+  return whole && [0, 1].includes(datesBetween(Date.now(), at));
 }
 
 /** On which day a promise was said, if not today: its words may say "tomorrow". */

@@ -5,7 +5,7 @@ import { count, el, fill } from "./dom.js";
 import { QuestionKind } from "./kinds.js";
 
 /** The questions that are answered in plain lines: what is long is cut, and whole on hover. */
-const PLAIN = [QuestionKind.KNOWS, QuestionKind.NEXT];
+const PLAIN = [QuestionKind.KNOWS, QuestionKind.NEXT, QuestionKind.THEN];
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
 export function answerLines({ id, lines, asked }, { most = Infinity, linked = true } = {}) {

@@ -9,7 +9,7 @@ import { nextPlans, planLine } from "./next_plan.js";
 import { answerIn } from "./short_answer.js";
 
 /** The plans and promises that come next which are shown. */
-const NEXT = 2;
+const NEXT = 3;
 
 const POLL = 5000;
 let map;
