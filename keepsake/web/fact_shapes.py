@@ -114,6 +114,8 @@ class PastPromise(Shape):
     """The name of the person to whom it was promised; empty if that is not known."""
     text: str = ""
     """What was promised, in the agent's own words."""
+    plan: int = 0
+    """The number of the open plan that was made with it, to keep it; 0 if there was none."""
 
 
 class AsOfView(Shape):

@@ -191,6 +191,7 @@ class TestLooking(WebWorld):
         plans.add(Plan(what="sing"))
         why = self.get(self.of_mira("/why"), n=1)
         words = {"what": "tend the bees", "line": "tend the bees", "aloud": False}
+        words |= {"since": 0, "whom": ""}
         assert why["plans"] == [{"number": bees.number, "state": "open", "private": False, **words}]
         assert why["plan"] is None
         assert not why["by_rule"]

@@ -145,7 +145,7 @@ class TestAsked(WebWorld):
             ("Next", "14:00: bake"),
             ("Today, Sat 9 May", "No other plan"),
             ("Tomorrow, Sun 10 May", "08:00: meet Tom at the pump"),
-            ("Tomorrow, Sun 10 May", "09:00: Ada's plan: bring an apple"),
+            ("Tomorrow, Sun 10 May", "09:00, Ada's plan: bring an apple"),
             ("Mon 11 May, 12:00", "sail"),
             ("Wed 13 May, 12:00", "swim"),
         ]
@@ -153,7 +153,7 @@ class TestAsked(WebWorld):
         self.services.clock = FixedClock(noon + timedelta(hours=12, minutes=5))
         assert [each for each in self.ahead() if "Sun" in each[0] or each[0] == "Next"] == [
             ("Next", "08:00: meet Tom at the pump"),
-            ("Today, Sun 10 May", "09:00: Ada's plan: bring an apple"),
+            ("Today, Sun 10 May", "09:00, Ada's plan: bring an apple"),
         ]
 
     def test_promises_for_a_day_stand_among_her_plans_with_the_day_when_they_were_said(self):
@@ -167,7 +167,7 @@ class TestAsked(WebWorld):
         promised.add(Commitment(kind, "Jo", "a song", due=DueDay(date(2026, 5, 12), time(9))))
         promised.add(Commitment(kind, "Tom", "an eel", due=DueDay(date(2026, 5, 8))))
         lines = self.ahead()
-        assert lines[0] == ("Next", "tomorrow: promised Tom: a loaf tomorrow")
+        assert lines[0] == ("Next", "tomorrow, promised Tom: a loaf tomorrow")
         assert ("Tue 12 May, 09:00", "promised Jo: a song") in lines
         assert ("Was for Fri 8 May", "promised Tom: an eel") in lines
         (loaf,) = (each for each in self.get("/promises") if each["text"] == "a loaf tomorrow")
@@ -183,11 +183,11 @@ class TestAsked(WebWorld):
             f"- promise to Jo: soup tomorrow (memory {newest})\n- promise to Jo: a song\n"
         )
         self.services.clock = FixedClock(said)
-        assert self.ahead()[0] == ("Next", "tomorrow: promised Jo: soup tomorrow")
+        assert self.ahead()[0] == ("Next", "tomorrow, promised Jo: soup tomorrow")
         assert self.ahead()[-1] == ("Promised", "Jo: a song")
         self.services.clock = FixedClock(said + timedelta(days=1))
         first = self.answer_to("next")[0]
-        assert first["text"] == "today: promised Jo: soup tomorrow"
+        assert first["text"] == "today, promised Jo: soup tomorrow"
         assert first["aside"] == f"said on {said:%a} {said.day} {said:%b}"
 
     def test_the_day_of_a_promise_is_read_when_she_makes_it(self):

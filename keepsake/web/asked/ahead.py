@@ -175,16 +175,18 @@ def _line(
     when = ", ".join(filter(None, [to, item.hour if with_hour else ""]))
     if item.plan is not None:
         own = item.plan.agent == agent.name
+        mark = ": " if own else ", "
         what = item.plan.what if own else f"{item.plan.agent}'s plan: {item.plan.what}"
         aside = ", ".join(_circumstances(item.plan, agent))
         private, number = item.plan.private, item.plan.memory if own else 0
     else:
         assert item.promise is not None
+        mark = ", "
         what, aside = _promised(item.promise, now)
         private, number = item.promise.private, item.promise.memory
     return AnswerLine(
         label=label,
-        text=short(f"{when}: {what}" if when else what),
+        text=short(f"{when}{mark}{what}" if when else what),
         aside=aside,
         private=private,
         number=number,

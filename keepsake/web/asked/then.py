@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from keepsake.agent.plans.past_plans import PastPlan
-from keepsake.agent.plans.shown_plans import SAME_ANSWER
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.plan import PlanState
 from keepsake.happening import Manner, Speech
-from keepsake.language.perception import names
+from keepsake.language.perception import SENTENCE_GAP
 from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.web.asked.lines import short, short_date
 from keepsake.web.asked.shapes import AnswerLine
@@ -22,7 +21,8 @@ from keepsake.web.questions.clock import as_shown
 
 MEANT = 3
 """The plans and promises that are shown; how many there are besides is said."""
-SECRETS = 2
+TOLD = 2
+"""The lines of what it was told that are shown: secrets, else what it had heard."""
 READ = 500
 """The newest memories among which secrets are looked for: more than a window holds."""
 _DATED = re.compile(r"(?P<day>\d{4}-\d\d-\d\d) (?P<hour>\d\d:\d\d)(?:, )?")
@@ -49,12 +49,14 @@ def then(agent: KnownAgent, was: AsOfView) -> Sequence[AnswerLine]:
     openly = [each for each in heard if each.number not in known]
     newest = openly[-1:] or [each for each in said if each.is_own][-1:]
     today = as_shown(was.time).date()
-    return [
-        *_meant(was, today),
-        *(_line("Keeps secret", each, today) for each in secrets),
-        *(_line("Said last" if each.is_own else "Heard last", each, today) for each in newest),
-        _held(was),
+    told = [
+        *(_line("Keeps secret", each, rarity, today) for each in secrets),
+        *(
+            _line("Said last" if each.is_own else "Heard last", each, rarity, today)
+            for each in newest
+        ),
     ]
+    return [*_meant(was, today), *told[:TOLD], _held(was)]
 
 
 def _secrets(heard: Sequence[Memory], rarity: Rarity) -> Iterator[Memory]:
@@ -64,22 +66,30 @@ def _secrets(heard: Sequence[Memory], rarity: Rarity) -> Iterator[Memory]:
         assert isinstance(each.what, Speech)
         if each.what.manner is not Manner.WHISPER:
             continue
-        told = Content(told_in(each.words), rarity)
-        says = told.bits(told.parts)
+        says = _bits(told_in(each.words), rarity)
         if each.source not in most or most[each.source][0] <= says:
             most[each.source] = says, each
-    chosen = sorted(most.values(), key=lambda each: each[0], reverse=True)[:SECRETS]
+    chosen = sorted(most.values(), key=lambda each: each[0], reverse=True)[:TOLD]
     yield from sorted((each for _, each in chosen), key=lambda each: each.number, reverse=True)
 
 
-def _line(label: str, memory: Memory, today: date) -> AnswerLine:
-    """Return what was said, without what it asked."""
+def _bits(text: str, rarity: Rarity) -> float:
+    """Return how much a text says, in bits: rare words say most."""
+    content = Content(text, rarity)
+    return content.bits(content.parts)
+
+
+def _line(label: str, memory: Memory, rarity: Rarity, today: date) -> AnswerLine:
+    """Return the sentence that says most of what was said, besides questions."""
     shown = as_shown(memory.time)
     on = "" if shown.date() == today else f"{short_date(shown.date())}, "
     assert isinstance(memory.what, Speech)
+    told = told_in(memory.words) or memory.words
+    most = max(SENTENCE_GAP.split(told), key=lambda each: _bits(each, rarity))
     return AnswerLine(
         label=label,
-        text=short(f"“{told_in(memory.words) or memory.words}”"),
+        text=short(f"“{most}”"),
+        whole="" if most == memory.words else f"“{memory.words}”",
         aside=" ".join(filter(None, [memory.source, f"{on}{shown:%H:%M}"])),
         private=memory.what.manner is Manner.WHISPER,
         number=memory.number,
@@ -89,7 +99,7 @@ def _line(label: str, memory: Memory, today: date) -> AnswerLine:
 def _meant(was: AsOfView, today: date) -> Iterator[AnswerLine]:
     """Yield its open plans and promises: what was begun, then what was due first."""
     plans = sorted(was.plans, key=lambda each: (each.state is not PlanState.DOING, _due(each)))
-    promises = [each for each in was.promises if not any(_keeps(plan, each) for plan in plans)]
+    promises = [each for each in was.promises if not each.plan]
     meant = [
         *(_plan(each, today) for each in plans),
         *(_promise(each) for each in promises),
@@ -105,13 +115,6 @@ def _due(plan: PastPlan) -> str:
     """Return the key that sorts plans by time; those without one come last."""
     found = _DATED.match(plan.line)
     return found[0] if found else "~"
-
-
-def _keeps(plan: PastPlan, promise: PastPromise) -> bool:
-    """Return whether a plan was made with a promise, and to keep it."""
-    together = abs(plan.since - promise.memory) <= SAME_ANSWER
-    is_with = plan.whom == promise.whom or names(plan.what, promise.whom)
-    return together and bool(promise.whom) and is_with
 
 
 def _plan(plan: PastPlan, today: date) -> AnswerLine:

@@ -190,6 +190,7 @@ def _as_of(folder: Path, time: datetime, moment: Moment, plans: Sequence[Record]
     first = max(moment.window_first, moment.number - MOST_WINDOW + 1)
     archive = Archive(folder / "archive", read_only=True)
     window = archive.read(first, moment.number)
+    meant = tuple(open_plans(plans))
     return AsOfView(
         time=time,
         number=moment.number,
@@ -200,6 +201,6 @@ def _as_of(folder: Path, time: datetime, moment: Moment, plans: Sequence[Record]
         recent=moment.state.recent,
         window_first=moment.window_first,
         window=views_of(archive, window),
-        plans=tuple(open_plans(plans)),
-        promises=open_promises(folder, moment),
+        plans=meant,
+        promises=open_promises(folder, moment, meant),
     )

@@ -200,7 +200,7 @@ def test_hours_before_what_is_next_of_which_nothing_is_known_are_named(page: Pag
     show_day(page, day)
     first = page.locator("main > p").first
     expect(first).to_have_text(
-        "Next: usually at 06:00, in 18 h, sweeps (nothing is known from 20:00 until then)"
+        "Usually next: at 06:00, in 18 h, sweeps (nothing is known from 20:00 until then)"
     )
     page.locator("main").evaluate("(main) => main.replaceChildren()")
     show_day(page, {**day, "next": part(1, 20, 21, "sweeps")})
@@ -225,7 +225,7 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     show_day(page, {**day, "place": "The Quay", "due": []})
     lines = page.locator("main > p")
     weather = "if the almanac says no rain"
-    expect(lines.first).to_have_text(f"Next: usually at 20:00, in 8 h, at The Quay: digs {weather}")
+    expect(lines.first).to_have_text(f"Usually next: at 20:00, in 8 h, at The Quay: digs {weather}")
     # Where it is, is known; what it does is a habit.
     usually = "Here now: The Quay. Usually until 20:00: at The Kettle: bakes"
     expect(lines.nth(1)).to_have_text(usually)

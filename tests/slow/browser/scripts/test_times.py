@@ -102,7 +102,9 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
     plan = {"number": 1, "line": "2026-05-01 09:00, with Ann: <b>sail</b>", "what": ""}
     plan |= {"state": "doing", "private": True}
     then["plans"] = [{**plan, "aloud": False}]
-    then["promises"] = [{"line": "You promised Tom: soup", "memory": 2, "private": False}]
+    soup = {"line": "You promised Tom: soup", "memory": 2, "private": False}
+    soup |= {"whom": "Tom", "text": "soup", "plan": 0}
+    then["promises"] = [soup, {**soup, "text": "sail with him", "plan": 1}]
     tiers = {"first": 1, "total": 4, "longterm": None, "recent": None, "window_first": 1}
     past = {"id": 1, "agent": "Mira", "moves": [], "changes": 0, "tiers": []}
     serve(page, "agents/1/tiers", {**tiers, "window_tokens": 9, "compaction": 0})
@@ -118,7 +120,7 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
     )
     expect(main).to_contain_text("Of the 2: 1 told shorter, 1 lost. What was lost?")
     expect(page.get_by_role("list", name="Plans and promises of then").locator("li")).to_have_text(
-        ["in private1 May, 09:00, with Ann: <b>sail</b>begun", "You promised Tom: soupmemory 2"]
+        ["in private1 May, 09:00, with Ann: <b>sail</b>begun", "promised Tom: soupmemory 2"]
     )
     came = main.locator("details", has_text="What came of its own words and deeds: 1")
     expect(came).to_contain_text("You mean to: sail")

@@ -15,7 +15,7 @@ export function dayLines({ place: here, due, now, next }, at = Date.now()) {
     next
       ? boxed(
           next,
-          [el("b", {}, "Next: "), next.plan ? null : "usually ", when(next, at), ", "],
+          [el("b", {}, next.plan ? "Next: " : "Usually next: "), when(next, at), ", "],
           unknown(now, next, at),
         )
       : el(

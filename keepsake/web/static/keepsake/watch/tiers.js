@@ -112,7 +112,14 @@ function meant({ plans, promises }) {
       state === PlanState.DOING,
       0,
     ]),
-    ...promises.map(({ line, private: hidden, memory }) => [line, hidden, false, memory]),
+    ...promises
+      .filter(({ plan }) => !plan)
+      .map(({ whom, text, private: hidden, memory }) => [
+        whom ? `promised ${whom}: ${text}` : `promised: ${text}`,
+        hidden,
+        false,
+        memory,
+      ]),
   ];
   return [
     el("h4", {}, "It meant to"),
