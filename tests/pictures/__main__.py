@@ -26,6 +26,8 @@ SIZE = (1120, 720)
 """The size of a picture in pixels; on a page of a repository it is shown a little smaller."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 90_000
+TRIES = 20
+"""How often a page is looked at until an agent has written about a person: for over a minute."""
 
 
 def main(folder: Path) -> None:
@@ -71,8 +73,7 @@ def _photograph(browser: Browser, scene: Scene, folder: Path) -> None:
         page.goto("/agents/fact?q=Liesbet")
         expect(page.locator("#knowers > li").nth(1)).to_be_visible()
         _keep(page, folder, "fact")
-        page.goto("/agents/person?name=Anneke")
-        expect(page.locator(".known").nth(1)).to_be_visible()
+        _await_pages_about_people(page)
         _keep(page, folder, "person", high=560)
         page.goto("/agents/live")
         expect(page.locator(".talk li").first).to_be_visible()
@@ -87,6 +88,18 @@ def _photograph(browser: Browser, scene: Scene, folder: Path) -> None:
         page.locator("#sections").get_by_role("link", name="Memory").click()
         expect(page.locator(".memory").first).to_be_visible()
         _keep(page, folder, "memory")
+
+
+def _await_pages_about_people(page: Page) -> None:
+    """Open what all know of Anneke, once it has her whisper: agents write once a minute."""
+    private = page.locator(".known").first.get_by_text("Told Mira in private")
+    for _ in range(TRIES):
+        page.goto("/agents/person?name=Anneke")
+        expect(page.locator(".known").nth(1)).to_be_visible()
+        if private.count():
+            return
+        page.wait_for_timeout(5000)
+    sys.exit("No page about Anneke has what she whispered")
 
 
 def _play(page: Page, scene: Scene) -> None:

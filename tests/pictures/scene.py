@@ -7,14 +7,16 @@ pages are real.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.fakes.model_server import FakeModelServer
+from tests.pictures import chatter
 from tests.slow.cli.conftest import Copy
-from tests.slow.e2e.players import Player, chat_until, compactions
+from tests.slow.e2e.players import Player, compactions
 from tests.slow.e2e.running import WITH_RULES, running
 
 SISTER = "I had a sister, Liesbet. She drowned three winters ago, and I still set out two cups."
@@ -31,13 +33,17 @@ ANSWERS = (
         " it away. | she should not grieve alone",
     ),
     (
+        "Will you meet me",
+        " agree Anneke | I like her company",
+    ),
+    (
         "who is the new guest",
         " say Anneke. She had a sister, Liesbet, who drowned three winters ago. | I heard it at"
         " the inn",
     ),
 )
 """A part of what was said last, and the answer."""
-DULL = (" say Aye, so it goes. | small talk", " say That it is. | small talk")
+DULL = tuple(f" say {words} | small talk" for words in chatter.ANSWERS)
 _SAID = re.compile(r'^\w+ (?:says|whispers)(?: to you)?, "(.*)"', re.MULTILINE)
 """A line of the prompt's window; recalled ones look different."""
 _NEWS = re.compile(r"drowned\s+three\s+winters\s+ago")
@@ -118,9 +124,20 @@ def _play(scene: Scene) -> None:
     scene.types("look", "The Kettle")
     scene.types(f"talk mira {SISTER}", r"nobody\s+will\s+clear")
     scene.types("whisper Mira = The key to her house hangs under my coat.", "between us")
-    chat_until(lambda: compactions(scene.copy) > 1, scene.anneke)
+    _chat(scene)
     _pass_on(scene.copy)
+    scene.anneke.type("meet mira at the quay tomorrow 12:00", "agrees to meet you")
     scene.types("talk mira what did I tell you about my sister?", r"still\s+set\s+out\s+two\s+cups")
+
+
+def _chat(scene: Scene) -> None:
+    """Let Anneke talk until Mira has made two compactions; slowly enough for the input limit."""
+    for line in chatter.lines():
+        if compactions(scene.copy) > 1:
+            return
+        scene.anneke.type(f"say {line}", "You say")
+        time.sleep(0.3)
+    raise AssertionError("all was said before two compactions were made")
 
 
 def _pass_on(copy: Copy) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from keepsake.web.kinds import SECTIONS
 from tests.slow.browser.looking import open_mira
@@ -51,6 +51,7 @@ PAGES = {
     "/agents/person?name=Tamsin": "#list .known",
     "/agents/compare": "#memory .known",
     "/agents/mine/": ".mine li",
+    "/agents/tokens": "#tokens li",
     "/agents/nothing/here": "main",
     "/webclient/": "#line",
 }
@@ -91,6 +92,32 @@ def test_what_a_stranger_sees_has_no_grave_fault(stranger: BrowserContext, addre
     page = stranger.new_page()
     page.goto(address)
     assert faults(page) == []
+
+
+def test_the_client_of_who_plays_has_no_grave_fault(browser: Browser, world: WatchedWorld) -> None:
+    # The client's own policy would refuse axe as a script of the page.
+    with browser.new_context(base_url=world.address, bypass_csp=True) as context:
+        page = context.new_page()
+        page.goto("/webclient/")
+        line = page.get_by_label("What you do")
+        for typed in ("create Berend willow-harbour-lantern", "look", "who", "help", "deeds"):
+            line.fill(typed)
+            line.press("Enter")
+        world.tamsin.type("whisper Berend = The key is under the mat.", "You whisper")
+        world.tamsin.type("talk Berend Good evening.", "You say")
+        expect(page.locator("#story .to-you.whisper")).to_be_visible()
+        expect(page.locator("#story .to-you").last).to_contain_text("Good evening.")
+        expect(page.locator("#story")).to_contain_text("The World")
+        assert faults(page) == []
+        page.set_viewport_size({"width": 1400, "height": 900})
+        page.get_by_role("button", name="settings").click()
+        page.get_by_label("Colours").select_option("light")
+        assert faults(page) == []
+        page.get_by_role("button", name="Close").click()
+        assert faults(page) == []
+        line.fill("quit")
+        line.press("Enter")
+        expect(page.get_by_role("link", name="Connect again")).to_be_visible()
 
 
 def test_axe_finds_a_fault(page: Page, world: WatchedWorld) -> None:

@@ -38,14 +38,33 @@ def test_two_agents_are_compared(page: Page, world: WatchedWorld):
     page.get_by_label("The second agent").select_option("Nell")
     expect(page).to_have_title("Mira and Nell")
     standing = page.locator("#standing .known")
-    expect(standing.first).not_to_contain_text("Does not know it")
-    expect(standing.last).to_contain_text("Does not know it")
+    expect(standing.first).not_to_contain_text("Is not known to know it")
+    expect(standing.last).to_contain_text("Is not known to know it")
     page.get_by_label("Person", exact=True).select_option("Tamsin")
     expect(page.locator("#known .known").first).to_contain_text(FACT)
     expect(page.locator("#known .known").last).to_contain_text("Knows nothing of Tamsin")
     expect(page.locator("#memory .mind").first).to_be_visible()
     page.reload()
     expect(page.locator("#known .known").first).to_contain_text(FACT)
+
+
+def test_beside_each_other_what_only_a_summary_tells_is_known(page: Page, world: WatchedWorld):
+    page.goto("/agents/compare")
+    rows = page.request.get("/agents/api/agents").json()["agents"]
+    numbers = {each["name"]: each["id"] for each in rows}
+    said = "Her nephews came on a ferry."
+    row = {"standing": "recent", "said": said, "compaction": 1, "memories": [4]}
+    book = {"book": "notes", "title": "A note", "numbers": [], "private": False}
+    noted = {**book, "text": "The nephews.", "time": "2026-11-30T12:00:00Z"}
+    fact = {"words": "nephews", "memory": None, "suggested": [], "complete": True, "knowers": []}
+    fact |= {"tellings": [], "noted": [{"id": numbers["Nell"], "agent": "Nell", **noted}]}
+    fact |= {"echoes": [{"id": numbers["Mira"], "agent": "Mira", **row}]}
+    page.route("**/api/fact?*", lambda route: route.fulfill(json=fact))
+    page.goto(f"/agents/compare?a={numbers['Mira']}&b={numbers['Nell']}&q=nephews")
+    standing = page.locator("#standing .known")
+    expect(standing.first).to_contain_text("in the short-term summary, from memories in other")
+    expect(standing.first.locator("q")).to_have_text(said)
+    expect(standing.last).to_contain_text("Has it in its books, but no memory with these words.")
 
 
 def test_a_note_is_edited_and_brought_back(page: Page, world: WatchedWorld):

@@ -100,6 +100,7 @@ def test_rooms_begin_with_what_was_said_last_and_the_page_ends_with_them(
     page.goto("/agents/live")
     inn = page.get_by_role("region", name="The Kettle")
     expect(inn.locator(".talk li").first).to_be_visible()
+    expect(page.locator("#rooms h3").first).to_have_text("The Kettle")  # where somebody plays
     expect(inn.locator(".talk")).to_contain_text("The ferry leaves")
     page.unroute("**/api/events*")
     page.goto("/agents/live")

@@ -73,6 +73,40 @@ def test_words_to_a_player_stand_out_and_lines_below_are_counted(
         page.screenshot(path=f"{shots}/client.png")
 
 
+def test_the_web_client_tells_the_world_and_builders_answers_apart(
+    stranger: BrowserContext, world: WatchedWorld
+) -> None:
+    page = stranger.new_page()
+    page.goto("/webclient/")
+    story = page.locator("#story")
+    line = page.get_by_label("What you do")
+    expect(story).to_contain_text("to leave.")
+    password = world.copy.here.admin_password.read_text().strip()
+    for typed in (f"connect admin {password}", "@llm-status", "@why mira", "@agent nobody", "time"):
+        line.fill(typed)
+        line.press("Enter")
+    answers = story.locator(".builder")
+    expect(answers.filter(has_text="The agents' model:")).to_have_count(1)
+    expect(answers.filter(has_text="Mira's last act")).to_have_count(1)
+    expect(answers.filter(has_text="That did not work:")).to_have_count(1)
+    expect(story.locator(".world")).to_have_count(1)
+    line.fill("who")
+    line.press("Enter")
+    table = story.locator(".laid-out", has_text="Living here")
+    page.get_by_role("button", name="settings").click()
+    page.get_by_label("Font").select_option("serif")
+    page.get_by_role("button", name="Close").click()
+    family = "(line) => getComputedStyle(line).fontFamily"
+    assert "monospace" in table.evaluate(family)
+    assert "serif" in story.locator(".world").evaluate(family)
+    line.fill("say Good night.")
+    line.press("Enter")
+    expect(story.locator(".own", has_text="Good night.")).to_have_count(1)
+    line.fill("quit")
+    line.press("Enter")
+    expect(story.get_by_role("link", name="Connect again")).to_be_visible()
+
+
 def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world(
     stranger: BrowserContext, world: WatchedWorld
 ) -> None:

@@ -7,7 +7,7 @@ import { TIERS } from "./memories.js";
 import { notedList } from "./noted.js";
 import { personCard } from "./person_card.js";
 import { tierBar } from "./scrubber.js";
-import { stands } from "./standings.js";
+import { WHERE, stands } from "./standings.js";
 
 const asked = new URLSearchParams(location.search);
 const form = byId("compare");
@@ -217,8 +217,9 @@ function linked(text, id) {
   return text;
 }
 
-function standing({ id, name }, { knowers, noted: all }) {
+function standing({ id, name }, { knowers, echoes, noted: all }) {
   const knower = knowers.find((each) => each.id === id);
+  const echo = echoes.find((each) => each.id === id);
   const noted = all.filter((each) => each.id === id);
   const head = el("h3", {}, el("a", { href: `/agents/${id}/`, dir: "auto" }, name));
   if (!knower)
@@ -226,7 +227,8 @@ function standing({ id, name }, { knowers, noted: all }) {
       "li",
       { class: "known" },
       head,
-      el("p", {}, noted.length ? "Has it in its books, but no memory of it." : "Does not know it."),
+      el("p", {}, withoutMemory(echo, noted)),
+      echo ? el("p", {}, el("q", { dir: "auto" }, echo.said)) : null,
       notedList(noted),
     );
   const last = knower.spells.at(-1);
@@ -254,6 +256,14 @@ function standing({ id, name }, { knowers, noted: all }) {
         ]),
     ),
   );
+}
+
+/** How an agent has words that no memory of it has in the same form. */
+function withoutMemory(echo, noted) {
+  if (echo)
+    return `Has it ${WHERE[echo.standing]}, ${echo.memories?.length ? "from memories in other words" : "but no memory with these words"}.`;
+  if (noted.length) return "Has it in its books, but no memory with these words.";
+  return "Is not known to know it.";
 }
 
 function trouble(problem) {

@@ -24,6 +24,8 @@ const SOON = 400;
 /** Plans change rarely, and each answer reads the books of all agents. */
 const PLANS = 15000;
 const DUE = 12;
+/** Milliseconds until a room where nothing more is said stands among the quiet ones. */
+const LATELY = 600000;
 /** The most people of a room that are shown one by one. */
 const CROWD = 12;
 
@@ -83,8 +85,8 @@ function draw() {
     shown.push(column);
   }
   for (const column of rooms.values()) if (!here.has(column.name)) shown.push(column);
-  // Rooms where something was said come first: on a phone the others are far below.
-  shown.sort((a, b) => Boolean(b.talk.size) - Boolean(a.talk.size) || a.name.localeCompare(b.name));
+  // Rooms where something happens come first: on a phone the others are far below.
+  shown.sort((a, b) => busy(b, here) - busy(a, here) || a.name.localeCompare(b.name));
   const nodes = shown.map(({ node }) => node);
   if (
     nodes.length !== byId("rooms").childElementCount ||
@@ -100,6 +102,13 @@ function draw() {
     byId("summary"),
     `${many(agents.size, "agent")} in ${many(shown.length, "room")}; ${thoughts}.`,
   );
+}
+
+/** How much happens in a room: somebody plays there, something was said lately, or long ago. */
+function busy({ name, talk }, here) {
+  const plays = Boolean(here.get(name)?.players.length);
+  const lately = Date.now() - talk.newest < LATELY;
+  return 4 * plays + 2 * lately + Boolean(talk.size);
 }
 
 function agentHere([id, name]) {

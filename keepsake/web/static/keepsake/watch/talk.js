@@ -20,6 +20,11 @@ export class Talk {
     return this.#lines.size;
   }
 
+  /** When the newest line was said, in milliseconds; 0 if there is none. */
+  get newest() {
+    return Date.parse(this.list.lastElementChild?.dataset.at) || 0;
+  }
+
   /** Add a memory of the event stream; another agent's memory of the same happening adds a bystander. */
   add(record) {
     const { remembered: memory, agent } = record;
