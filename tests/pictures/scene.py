@@ -27,6 +27,7 @@ ANSWERS = (
         " set out two cups. | she asks what I remember",
     ),
     ("key to her house", " whisper Anneke = It stays between us. | she trusts me"),
+    ("sold her boat", " whisper Anneke = Then I tell it to no one. | she trusts me"),
     (
         SISTER,
         " say Then Liesbet has a cup here too, while you're under my roof, and nobody will clear"
@@ -125,6 +126,7 @@ def _play(scene: Scene) -> None:
     scene.types(f"talk mira {SISTER}", r"nobody\s+will\s+clear")
     scene.types("whisper Mira = The key to her house hangs under my coat.", "between us")
     _chat(scene)
+    scene.anneke.type("whisper Mira = I have sold her boat, and told nobody.", "to no one")
     _pass_on(scene.copy)
     scene.anneke.type("meet mira at the quay tomorrow 12:00", "agrees to meet you")
     scene.types("talk mira what did I tell you about my sister?", r"still\s+set\s+out\s+two\s+cups")
