@@ -96,3 +96,25 @@ def test_forty_tellings_leave_the_map_to_be_seen(page: Page) -> None:
     marks.first.focus()
     page.keyboard.press("Enter")
     assert page.evaluate("chosen") == [1]
+
+
+def test_a_long_name_keeps_in_its_room(page: Page) -> None:
+    page.evaluate(
+        """async () => {
+            const { WorldMap } = await import("/map.js");
+            document.querySelector("main").innerHTML =
+              "<div style='width: 380px'><svg id=map></svg></div>";
+            const names = ["Tomb of the crowned queen", "WOMANHOOD MWMWMWM", "The Quay", "Inn"];
+            const rooms = names.map((name, i) => ({ id: i + 1, name, x: i, y: 0, exits: [] }));
+            new WorldMap(document.getElementById("map"), rooms, () => {});
+        }"""
+    )
+    rooms = page.locator("#map .room")
+    expect(rooms).to_have_count(4)
+    for room in rooms.all():
+        box = room.locator("rect").bounding_box()
+        name = room.locator("text").bounding_box()
+        assert box is not None
+        assert name is not None
+        assert name["x"] >= box["x"] - 1
+        assert name["x"] + name["width"] <= box["x"] + box["width"] + 1

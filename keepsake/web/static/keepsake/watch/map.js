@@ -155,6 +155,17 @@ export class WorldMap {
       this.others,
       this.told,
     );
+    this.#fitNames();
+  }
+
+  /** Narrow the lines of names that are longer than their room: how wide letters are is known only once they are drawn. */
+  #fitNames() {
+    const most = this.room.width - 6;
+    for (const line of this.#rooms.querySelectorAll("tspan")) {
+      if (line.getComputedTextLength() <= most) continue;
+      line.setAttribute("textLength", most);
+      line.setAttribute("lengthAdjust", "spacingAndGlyphs");
+    }
   }
 
   #room({ name }, { x, y }) {
