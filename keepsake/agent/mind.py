@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.acting.actor import Actor
+from keepsake.agent.acting.acts import Basis
 from keepsake.agent.acting.walker import Walker
 from keepsake.agent.acting.walks import Walks
 from keepsake.agent.attention.impulse import IDLE, Impulse, ImpulseKind
@@ -17,6 +18,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.plans.appointments import Appointments
+from keepsake.agent.plans.errands import Errands, words_of
 from keepsake.agent.plans.plans import Plans
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
@@ -34,6 +36,7 @@ from keepsake.agent.turns.prompts.prompting import Exchange, preview
 from keepsake.agent.unprompted.pair_talk import TalkOfTwo
 from keepsake.archive.message_types import MessageType
 from keepsake.books.persona import open_lines
+from keepsake.books.plan import Plan
 from keepsake.errors import KeepsakeError
 from keepsake.happening import Person, PersonId
 from keepsake.language.perception import names
@@ -93,8 +96,12 @@ class Mind:
             walk=self.walks.go_to,
             speak=self._speak_by_rule,
         )
+        self._errands = Errands(
+            self.plans, is_here=self._is_here, walk=self.walks.go_to, say=self._say_for_plan
+        )
         tools.appointments = self.appointments
-        self.thinker.keep_by_rule = self.appointments.keep
+        self.thinker.keep_by_rule = self._keep_by_rule
+        self.plans.is_by_rule = self._is_by_rule
         self.thinker.unprompted.begin_talk = self._begin_talk
         self._services = services
         self._talk: TalkOfTwo | None = None
@@ -200,6 +207,24 @@ class Mind:
         if agent is not None:
             self.actor.speak(agent, words, person, event=MessageType.COURTESY)
             self.thinker.answered(person.id)
+
+    def _say_for_plan(self, words: str, person: Person, *, plan: int) -> None:
+        """Say what a plan says, as the agent's own words, which may get an answer."""
+        agent = self.thinker.body()
+        if agent is not None:
+            self.actor.speak(agent, words, person, basis=Basis(plan=plan))
+
+    def _is_by_rule(self, plan: Plan) -> bool:
+        """Return whether a rule carries out a plan: the model cannot act, or only talks."""
+        services = self._services
+        if not services.acts_unprompted:
+            return True
+        return services.secret_trial.is_failed and bool(words_of(plan))
+
+    def _keep_by_rule(self, plan: Plan) -> None:
+        """Go on with a plan by rule: an errand, or else an appointment."""
+        if not self._errands.keep(plan):
+            self.appointments.keep(plan)
 
     def _begin_talk(self, body: Body) -> bool:
         """Begin a talk with another agent who is here; return whether it was begun."""

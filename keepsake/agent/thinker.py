@@ -194,7 +194,8 @@ class Thinker:
         Without a model that can act, the plan is kept by rule.
         """
         plan = due.plan
-        if not self._services.acts_unprompted:
+        plans = self._tools.plans
+        if not self._services.acts_unprompted or (plans is not None and plans.is_by_rule(plan)):
             self.keep_by_rule(plan)
             return
         agent = self.body()

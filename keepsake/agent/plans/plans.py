@@ -63,6 +63,7 @@ class Plans:
         set_off: Lets the agent walk by itself to the place of a plan whose time has come; returns
             whether it does. Then it thinks when it is there, with its person.
         meetings: Which plans wait for people, and who of them is here.
+        is_by_rule: Returns whether a rule carries out a plan, and not the model.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Plans:
         self._alarm = Alarm(services.scheduler)  # for the clock
         self.steps = NextSteps(book, services.scheduler, self._wake_for_step)
         self.set_off: Callable[[Plan], bool] = lambda _: False
+        self.is_by_rule: Callable[[Plan], bool] = lambda _: not services.acts_unprompted
         self.meetings = Meetings(
             book,
             self.steps,
@@ -154,7 +156,7 @@ class Plans:
                 continue
             if plan.state is PlanState.OPEN:
                 self._states.set(plan, PlanState.MISSED, "its time passed")
-            elif plan.whom is not None and not self._services.acts_unprompted:
+            elif plan.whom is not None and self.is_by_rule(plan):
                 # A model ends a plan itself; a rule waits for the person and then gives up.
                 self._states.set(plan, PlanState.DROPPED, f"{plan.whom.name} did not come")
         due = [each for each in self.book.current if self._is_due(each, now)]

@@ -16,8 +16,8 @@ from keepsake.agent.memory.tools import MemoryTools
 from keepsake.agent.surroundings.game_objects import GameObject
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of, place_of
-from keepsake.agent.surroundings.people import people_near
-from keepsake.agent.surroundings.routes import place_names
+from keepsake.agent.surroundings.people import people_near, persons_near
+from keepsake.agent.surroundings.routes import persons_in_reach, place_names
 from keepsake.agent.turns.abilities import available_verbs
 from keepsake.agent.turns.context import TurnContext
 from keepsake.archive.records import Memory
@@ -41,11 +41,18 @@ class Offer:
         needs: What the partner must do, told to them, as the agent cannot do the deed itself; empty
             if it can.
         place: Where a walk leads; empty for any other deed.
+        errand: To whom a walk leads, who is to be told something; None for any other deed.
     """
 
     deed: str
     needs: str = ""
     place: str = ""
+    errand: Person | None = None
+
+    @property
+    def goal(self) -> str:
+        """The place or person to whom a walk leads; empty for any other deed."""
+        return self.errand.name if self.errand is not None else self.place
 
 
 def offers_of(
@@ -71,6 +78,8 @@ def offers_of(
     able = (line for line in lines if isinstance(read_deed(line, verbs, options), Command))
     offers = [Offer(line) for line in able]
     offers += _walks(agent, verbs, options, f"{asked} {said}")
+    if not turn.whispered:
+        offers += _errands(agent, asked)
     passed = _just_passed(turn, tools, partner)
     held = [each for each in who.contents if not passed.intersection(_names_of(each, agent))]
     offers += [
@@ -153,3 +162,11 @@ def _walks(agent: Body, verbs: Sequence[Verb], options: Options, words: str) -> 
             yield Offer(deed, f"{agent.key} has guests, and does not leave them now.", place)
         elif isinstance(read_deed(deed, verbs, options), Command):
             yield Offer(deed, place=place)
+
+
+def _errands(agent: Body, asked: str) -> Iterator[Offer]:
+    """Yield the walks to people elsewhere whom the words name, to tell them something."""
+    here = {each.id for each in persons_near(agent)}
+    for person in persons_in_reach(agent):
+        if person.id not in here and names(asked, person.name):
+            yield Offer(f"walk to {person.name}", errand=person)

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from keepsake.events.values import Assent
 from keepsake.language.perception import for_prompt
 from keepsake.ports import GenerationRequest, TargetModel
+from keepsake.tasks.questions.notes import as_chat
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 _ANSWER_TOKENS = 8
 """The most tokens of an answer: one word in quotation marks."""
+_STUB = ":"
+"""What ends the part of a note that names the deed: the answer follows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,12 @@ class Agreed:
         )
         schema = {"type": "string", "enum": [each.value for each in Assent]}
         return GenerationRequest(
-            text, max_tokens=_ANSWER_TOKENS, temperature=0.0, stop=("\n",), json_schema=schema
+            text,
+            max_tokens=_ANSWER_TOKENS,
+            temperature=0.0,
+            stop=("\n",),
+            json_schema=schema,
+            messages=as_chat(text, _STUB),
         )
 
     def read(self, answer: str) -> Assent:

@@ -1,4 +1,4 @@
-"""Asks a small model whether a character sets off after what it has said, and where to.
+"""Asks a small model whether a character sets off after what it has said, and where or to whom.
 
 A model that writes no commands says "I'll go", and would stay. It answers this question better than
 whether it agreed: it goes on with the story, one note behind each talk.
@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from keepsake.language.perception import for_prompt, names
 from keepsake.ports import GenerationRequest, TargetModel
 from keepsake.prompt.verbs import bare_name
+from keepsake.tasks.questions.notes import as_chat
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 PART = "setting_off"
 """The block of ``agreed.md``. A world whose file is older has none."""
 _GOES = "goes to "
 _STAYS = "stays"
-_ANSWER_TOKENS = 12
-"""The most tokens of an answer: ``goes to Bram's Orchard``."""
+_ANSWER_TOKENS = 24
+"""The most tokens of an answer: ``(Now Mira goes to Bram's Orchard``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class SettingOff:
         words: What they said.
         answer: What the character said.
         places: The places that were named, each once.
+        people: Those elsewhere who were named, each once.
     """
 
     prompts: Prompts
@@ -39,10 +41,11 @@ class SettingOff:
     words: str
     answer: str
     places: tuple[str, ...]
+    people: tuple[str, ...] = ()
     name: str = "agreed"
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
-        """Return the prompt, whose answer is one of the places, or that the character stays."""
+        """Return the prompt; the answer is a place or a person, or that the character stays."""
         text = self.prompts.render(
             PART,
             name=for_prompt(self.who),
@@ -52,22 +55,29 @@ class SettingOff:
         )
         # Of a JSON string, which a schema needs, a model of half a billion parameters always writes
         # the first choice. Of the next words of a story it is right in five of six cases.
-        return GenerationRequest(text, max_tokens=_ANSWER_TOKENS, temperature=0.0, stop=("\n", ")"))
+        return GenerationRequest(
+            text,
+            max_tokens=_ANSWER_TOKENS,
+            temperature=0.0,
+            stop=("\n", ")"),
+            messages=as_chat(text),
+        )
 
     def read(self, answer: str) -> str:
-        """Return the place; empty if the character stays.
+        """Return the place or person; empty if the character stays.
 
         Raises:
             AnswerRefused: The answer says neither that it stays nor where it goes.
         """
         said = answer.strip().partition(")")[0].rstrip(".")
-        if said.startswith(_STAYS):
+        _, goes, where = said.partition(_GOES)
+        if not goes and _STAYS in said:
             return ""
-        where = said.removeprefix(_GOES)
         found = [each for each in self.places if names(where, bare_name(each))]
-        if len(self.places) == 1:  # "the inn" for The Kettle
+        found += [each for each in self.people if names(where, each)]
+        if len(self.places) == 1 and not self.people:  # "the inn" for The Kettle
             found = [*self.places]
-        if where == said or not found:
+        if not goes or not found:
             raise AnswerRefused(f"{said[:40]!r} is no place that was named")
         return found[0]
 

@@ -221,7 +221,7 @@ class Answering:
             state.kept_by = who.name
             told = f"You did not set off: {who.name} waits for your answer, and then you may go"
             self._doing.refused(verb, told)
-            await self._taking.keep()
+            await self._taking.keep(part)
         return f"{state.kept_by} waits for an answer" if state.kept_by else ""
 
     async def _go_after(self, part: AnswerPart) -> str:

@@ -80,10 +80,13 @@ def errand_at(
     return _plan_now(place, f"{KnownVerb.SAY} {words}") if all(map(aloud.names, named)) else None
 
 
-def errand_asked(words: Memory) -> Command:
-    """Return the plan for now to do what somebody has asked for, in their own words."""
+def errand_asked(words: Memory, place: str = "") -> Command:
+    """Return the plan for now to do what somebody has asked for, in their own words.
+
+    ``place``: Where it is to be done; empty if that is not known.
+    """
     asked = Aloud.of(words.number, shorten(words.line, _LONGEST_ASKED)).request
-    line = f"now: {asked}"
+    line = f"now, {place}: {asked}" if place else f"now: {asked}"
     return Command(KnownVerb.PLAN, line, words=line)
 
 

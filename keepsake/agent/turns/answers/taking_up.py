@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from keepsake.agent.attention.impulse import DIRECT
 from keepsake.agent.surroundings.people import persons_near
+from keepsake.agent.surroundings.routes import place_names
 from keepsake.agent.turns.answers.doing import Doing
 from keepsake.agent.turns.answers.errand import errand_asked
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan
 from keepsake.happening import KnownVerb
-from keepsake.prompt.verbs import PRIVATE
+from keepsake.prompt.verbs import PRIVATE, find_named
 from keepsake.tasks.answer import AnswerPart, PartKind
 
 _TO_ONE = (KnownVerb.TALK, KnownVerb.WHISPER)
@@ -60,13 +61,14 @@ class TakingUp:
             await self._turn.wait(ready)
         return plan
 
-    async def _plan_what_was_asked(self, words: Memory) -> None:
+    async def _plan_what_was_asked(self, words: Memory, place: str = "") -> None:
         """Make a plan of a player's request, before the agent speaks to somebody for it.
 
         What they answer would else come to an agent that does not know any more who sent it.
         """
         turn = self._turn
-        act = turn.actor.do(turn.agent, errand_asked(words), basis=self._state.basis, confided=True)
+        asked = errand_asked(words, place)
+        act = turn.actor.do(turn.agent, asked, basis=self._state.basis, confided=True)
         self._state.acts.append(act)
         if act.result is not None:
             await turn.wait(act.result)
@@ -82,11 +84,22 @@ class TakingUp:
             return None
         return self._words
 
-    async def keep(self) -> None:
-        """Make a plan of a player's request that the agent cannot set off for now."""
+    async def keep(self, part: AnswerPart) -> None:
+        """Make a plan of a player's request that the agent cannot set off for now.
+
+        A rule can keep it only if it knows where: it walks there.
+
+        ``part``: The walk.
+        """
         words = self._words if self._may_be_asked else None
-        if words is not None:
-            await self._plan_what_was_asked(words)
+        if words is None:
+            return
+        goal = ""
+        if not self._turn.services.acts_unprompted:
+            goal = (
+                find_named(part.text.partition(" to ")[2], [*place_names(self._turn.agent)]) or ""
+            )
+        await self._plan_what_was_asked(words, goal)
 
     @property
     def _may_be_asked(self) -> bool:

@@ -144,6 +144,18 @@ class SecretTrial:
         return self._results.get(self._key(self._gateway.profiles.get(AGENT)))
 
     @property
+    def is_failed(self) -> bool:
+        """Whether the agents' model has failed: it is too small to be trusted with more than words.
+
+        False as long as that is not known, and for a model that is not asked.
+        """
+        try:
+            found = self.found
+        except KeepsakeError:  # the model call reports a profile that cannot be used
+            return False
+        return found is not None and not found.keeps_secrets
+
+    @property
     def line(self) -> str:
         """In words, whether the agents' model keeps secrets; empty without a model."""
         try:
