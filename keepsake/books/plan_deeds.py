@@ -45,7 +45,7 @@ class Seen:
 
     def lacks(self, plan: Plan) -> str:
         """Return what a plan names and did not happen, as a clause; empty if that is nothing."""
-        found = [f"the {name} did not change hands" for name in self._unmoved(plan)]
+        found = [f"{name} did not change hands" for name in self._unmoved(plan)]
         found += [f"{name} was not spoken to" for name in self._unmet(plan)]
         later = self._since(plan)
         if plan.where and later and all(each.place != plan.where for each in later):

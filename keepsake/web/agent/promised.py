@@ -38,7 +38,7 @@ def promises(agents: Agents) -> list[PromiseRow]:
 
 def promises_of(number: int, agents: Agents) -> Sequence[PromiseRow]:
     """Return those of one agent."""
-    return [each for each in promises(agents) if each.id == number]
+    return promises([each for each in agents if each[0] == number])
 
 
 def _times(folder: Path, numbers: Iterable[int]) -> Mapping[int, datetime]:

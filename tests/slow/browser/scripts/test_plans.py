@@ -89,10 +89,10 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
             "due 11:55countwritten by hand",
             "16:00sailat The Quaynobody is known to have asked · memory 5",
             "09:30bakeasked by Tom: “Bake me a <b>pie</b>.” 09:00:00 · memory 7",
-            "Wed 6 May, 18:00in privatesupwritten by hand",
+            "Wed 6 May, 18:00secretsupwritten by hand",
             "when Wren comes:ask of the whistlewritten by hand",
             "look for the eelnobody is known to have asked · memory 3",
-            "in privatepromised to Tom:<b>soup</b> memory 4",
+            "secretpromised to Tom:<b>soup</b> memory 4",
             "kneaddonebecause Tom gives you flour. 09:00:00 · memory 7",
             "Thu 30 Apr, 12:00sleepwith Annmissed: late"
             "asked by Ann through Tom: “Bake me a <b>pie</b>.” 09:00:00 · memory 7",
@@ -135,7 +135,7 @@ def test_what_is_promised_for_a_day_stands_among_the_plans_of_that_day(page: Pag
             f"promised to Tom:a walk on Saturday{on}",
             "09:30bakewritten by hand",
             f"Mon 4 Maypromised to Tom:a song{on}",
-            "in privatepromised to Tom:<b>soup</b> memory 4",
+            "secretpromised to Tom:<b>soup</b> memory 4",
         ]
     )
     account = (
@@ -236,7 +236,7 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
             re.compile("09:00 – 20:00.*The Kettle.*bakes"),  # what is past is not shown
             re.compile("20:00 – 21:00.*The Quay.*digs if the almanac says no rain"),
             re.compile("08:00 – 10:00.*sells pies if the almanac says market day"),
-            re.compile("15:00.*with Tom.*plan, in private.*show the ladle"),
+            re.compile("15:00.*with Tom.*plan, secret.*show the ladle"),
         ]
     )
     expect(rows.nth(3)).to_have_class("planned whisper")
@@ -267,8 +267,8 @@ def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
     expect(lines).to_have_text(
         [
             "Now: since 11:00 (begun), at The Inn, with Bob: eat soup",
-            "Due: since 11:00, 60 min ago, not begun, in private count coins",
-            "Next: at 15:00, in 3 h, in private swim",
+            "Due: since 11:00, 60 min ago, not begun, secret count coins",
+            "Next: at 15:00, in 3 h, secret swim",
             "Here now: The Quay. Usually until 20:00: at The Kettle: bakes",
             re.compile("Rows that are no plan are habits"),
         ]
@@ -282,8 +282,8 @@ def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
         [
             re.compile("09:00 – 20:00"),
             re.compile("11:00.*plan, begun.*eat soup"),
-            re.compile("11:00.*plan, due, in private.*count coins"),
-            re.compile("15:00.*plan, in private.*swim"),
+            re.compile("11:00.*plan, due, secret.*count coins"),
+            re.compile("15:00.*plan, secret.*swim"),
         ]
     )
 
@@ -319,26 +319,26 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         "4 open plans, 1 of them due. 2 promises, 1 of them for no certain time."
         " Of the last that have ended: 1 done, 1 missed, 0 given up."
     )
-    next_plan = re.compile(r"Mira, .*\(in 2 h\), with Tom: in private meet Tom")
+    next_plan = re.compile(r"Mira, .*\(in 2 h\), with Tom: secret meet Tom")
     expect(page.locator("#next")).to_contain_text(next_plan)
     expect(page.locator("#next")).to_have_class("whisper")
     rows = page.locator("table", has=page.locator("tbody"))
     assert [each.get_attribute("aria-label") for each in rows.all()] == [
         "Due",
-        "Later",
+        "To come",
         "Waiting for somebody or something",
         "At any time",
         "Promised, for no certain time",
         "Ended lately",
     ]
     promise = page.locator("table[aria-label^=Promised] tbody tr")
-    expect(promise.locator("td")).to_have_text(["Mira", "in private <b>soup</b> memory 4", "Tom"])
+    expect(promise.locator("td")).to_have_text(["Mira", "secret <b>soup</b> memory 4", "Tom"])
     due = page.locator("table[aria-label=Due] tbody tr")
     expect(due.first).to_contain_text("10 min ago")
     expect(due.first).to_contain_text("ring <b>the bell</b>")
     expect(due).to_have_count(1)
-    later = page.locator("table[aria-label=Later] tbody tr")
-    expect(later.first).to_contain_text("in private")
+    later = page.locator("table[aria-label='To come'] tbody tr")
+    expect(later.first).to_contain_text("secret")
     expect(later.nth(1)).to_contain_text(re.compile("tomorrow.*a loaf tomorrow.*Tom.*promised"))
     # Done before its time: nothing was kept at that hour.
     expect(page.locator("tr", has_text="sing").locator(".badge")).to_have_text("done")
@@ -369,5 +369,5 @@ def test_what_others_mean_to_do_with_an_agent_stands_on_its_page(page: Page) -> 
     expect(others).to_have_text(
         [re.compile("09:00.*Bram.*bring an apple.*at The Office"), re.compile("when Nell comes:")]
     )
-    expect(others.nth(1)).to_contain_text("in private")
+    expect(others.nth(1)).to_contain_text("secret")
     expect(others.first.get_by_role("link")).to_have_attribute("href", "/agents/2/#plans")

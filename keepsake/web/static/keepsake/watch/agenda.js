@@ -4,7 +4,7 @@
 import { datesBetween, formatter, onDay } from "./clock.js";
 import { count, el, many, personLink, time, whyOf } from "./dom.js";
 import { HappeningKind, PlanState } from "./kinds.js";
-import { asPlans, dueTime, hour, planTime, saidOn } from "./next_plan.js";
+import { asPlans, dueTime, hour, planTime, saidOn, secretFlag } from "./next_plan.js";
 import { sentence } from "./sentences.js";
 
 /** What became of a plan, in words; empty for one that is open. */
@@ -178,7 +178,7 @@ export function othersPlans(plans, name, now = Date.now()) {
       "li",
       { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
       el("b", { class: "when" }, at ? planTime(at, now) : ""),
-      hidden ? el("span", { class: "flag" }, "in private") : null,
+      secretFlag(hidden),
       el("a", { href: `/agents/${id}/#plans`, "data-opens": true, dir: "auto" }, agent),
       at || !waits ? null : el("span", {}, `${waits}:`),
       el("bdi", {}, what),
@@ -198,7 +198,7 @@ function planRow(plan, when, mark) {
     "li",
     { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
     el("b", { class: "when" }, when),
-    hidden ? el("span", { class: "flag" }, "in private") : null,
+    secretFlag(hidden),
     at || !waits ? null : el("span", {}, `${waits}:`),
     el("bdi", {}, what),
     where.filter(Boolean).map((each) => el("span", { class: "dim" }, each)),
@@ -260,7 +260,7 @@ function promise(row, when = "") {
     "li",
     { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
     when ? el("b", { class: "when" }, when) : null,
-    hidden ? el("span", { class: "flag" }, "in private") : null,
+    secretFlag(hidden),
     el("span", { class: "dim" }, whom ? ["promised to ", personLink(whom), ":"] : "promised:"),
     el("bdi", {}, text),
     el("small", { class: "asked" }, saidOn(row), memory ? [" ", wayTo(memory)] : null),

@@ -2,6 +2,7 @@
 
 import { formatter } from "./clock.js";
 import { el, personLink, seconds } from "./dom.js";
+import { secretFlag } from "./next_plan.js";
 
 const hour = formatter({ hour: "2-digit", minute: "2-digit" });
 const TITLES = ["Hours of today", "Hours of tomorrow"];
@@ -72,7 +73,7 @@ function boxed(part, leading, following = null) {
     { class: kindOf(part), "data-row": true, tabindex: "-1" },
     leading,
     ...place(part),
-    part.private ? [el("span", { class: "flag" }, "in private"), " "] : null,
+    part.private ? [secretFlag(true), " "] : null,
     does(part),
     following,
   );
@@ -165,7 +166,7 @@ function row(part, at) {
 
 function planWords({ since, begun, private: hidden }, at) {
   const state = begun ? "begun" : Date.parse(since) <= at ? "due" : "";
-  return ["plan", state, hidden ? "in private" : ""].filter(Boolean).join(", ");
+  return ["plan", state, hidden ? "secret" : ""].filter(Boolean).join(", ");
 }
 
 /** What it does, and on what that depends. */

@@ -16,6 +16,7 @@ import {
   throttled,
 } from "./dom.js";
 import { EventKind } from "./kinds.js";
+import { secretFlag } from "./next_plan.js";
 import { Stream, StreamState } from "./stream.js";
 import { Talk } from "./talk.js";
 
@@ -195,7 +196,7 @@ function planRow({ id, agent, line, begun, private: hidden }) {
     { class: style, "data-row": true, tabindex: "-1" },
     el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, agent),
     " ",
-    hidden ? el("span", { class: "flag" }, "in private") : null,
+    secretFlag(hidden),
     " ",
     el("bdi", {}, byTheClock(line)),
   );

@@ -50,18 +50,18 @@ export function planLine(plan) {
   return [
     el("a", { href: `/agents/${id}/#plans`, "data-opens": true, dir: "auto" }, agent),
     ", ",
-    time(at, () => (near(plan) ? distance(plan) : `${dueTime(plan)} (${distance(plan)})`)),
+    time(at, () => (isNear(plan) ? distance(plan) : `${dueTime(plan)} (${distance(plan)})`)),
     place ? [", at ", el("bdi", {}, place)] : null,
     whom ? [promised ? ", promised to " : ", with ", personLink(whom)] : null,
     ": ",
-    hidden ? el("span", { class: "flag" }, "in private ") : null,
+    hidden ? [secretFlag(hidden), " "] : null,
     el("bdi", {}, what),
     promised ? saidOn(plan) : null,
   ];
 }
 
 /** Whether a whole day is told by a word: "today", "tomorrow". */
-function near({ at, whole_day: whole }) {
+export function isNear({ at, whole_day: whole }) {
   return whole && [0, 1].includes(datesBetween(Date.now(), at));
 }
 
@@ -69,6 +69,12 @@ function near({ at, whole_day: whole }) {
 export function saidOn({ said }, now = Date.now()) {
   if (!said || sameDay(said, now)) return null;
   return el("small", {}, ` said on ${dayOf.format(new Date(said))}`);
+}
+
+/** The mark of a plan or promise that the agent keeps from others, whether it was asked for in a whisper or aloud. */
+export function secretFlag(hidden) {
+  if (!hidden) return null;
+  return el("span", { class: "flag", title: "The agent keeps it to who knows of it." }, "secret");
 }
 
 /** How far away a time is: `in 10 h`, `3 min ago`, and from a day on by dates: `tomorrow`, `in 3 days`. */

@@ -14,7 +14,7 @@ import {
 } from "./dom.js";
 import { HappeningKind, PlanState } from "./kinds.js";
 import { datesBetween } from "./clock.js";
-import { asPlans, distance, dueTime, nextPlans, planLine, saidOn } from "./next_plan.js";
+import { asPlans, distance, dueTime, isNear, nextPlans, planLine, saidOn, secretFlag } from "./next_plan.js";
 
 /** Plans change rarely, and each answer reads the books of all agents. */
 const POLL = 15000;
@@ -30,7 +30,7 @@ const STATES = { [PlanState.OPEN]: "open", [PlanState.DOING]: "begun", ...ENDED 
 /** The tables of the page: a title, and which plans stand in it. */
 const PARTS = [
   ["Due", isDue],
-  ["Later", (plan) => plan.at && !(plan.state in ENDED) && !isDue(plan)],
+  ["To come", (plan) => plan.at && !(plan.state in ENDED) && !isDue(plan)],
   [
     "Waiting for somebody or something",
     ({ at, waits_for: waits, state }) => !at && waits && !(state in ENDED),
@@ -153,7 +153,7 @@ function row(plan) {
     "tr",
     { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
     el("td", { class: "who" }, agentLink(plan)),
-    el("td", { class: "when" }, at ? [time(at, () => dueTime(plan)), due(plan)] : waits),
+    el("td", { class: "when" }, at ? [time(at, () => whenWords(plan)), due(plan)] : waits),
     whatOf(plan, what),
     el("td", {}, place && el("bdi", {}, place)),
     el("td", { class: "whom" }, whom ? personLink(whom) : null),
@@ -173,7 +173,7 @@ function whatOf({ id, memory, private: hidden }, words) {
   return el(
     "td",
     { class: "what" },
-    hidden ? el("span", { class: "flag" }, "in private ") : null,
+    hidden ? [secretFlag(hidden), " "] : null,
     el("bdi", {}, words),
     " ",
     memory ? el("a", { class: "where", href: way }, `memory ${count(memory)}`) : null,
@@ -202,9 +202,14 @@ function askedBy({ id, cause, sender, sender_id: key }) {
   ];
 }
 
+/** When it is due; a whole day that is near by a word, which `due` need not say again. */
+function whenWords(plan) {
+  return isNear(plan) ? distance(plan) : dueTime(plan);
+}
+
 /** How far away the time of an open plan is. */
 function due(plan) {
-  if (plan.state in ENDED) return null;
+  if (plan.state in ENDED || isNear(plan)) return null;
   const late = isDue(plan) && Date.now() - Date.parse(plan.at) > LATE;
   return el("small", { class: late ? "overdue" : null }, ` ${distance(plan)}`);
 }

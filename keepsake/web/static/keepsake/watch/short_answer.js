@@ -6,21 +6,24 @@ import { QuestionKind } from "./kinds.js";
 
 /** The questions that are answered in plain lines: what is long is cut, and whole on hover. */
 const PLAIN = [QuestionKind.KNOWS, QuestionKind.NEXT, QuestionKind.THEN];
+/** Those that are answered with what an agent means to do and keeps to itself, whispered or not. */
+const SECRET = [QuestionKind.NEXT, QuestionKind.THEN];
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
 export function answerLines({ id, lines, asked }, { most = Infinity, linked = true } = {}) {
   if (!lines.length) return null;
+  const mark = SECRET.includes(asked) ? "secret" : "in private";
   return el(
     "dl",
     { class: PLAIN.includes(asked) ? "short-answer plain" : "short-answer" },
     lines
       .slice(0, most)
-      .map((line, i, all) => row(id, line, line.label === all[i - 1]?.label, linked)),
+      .map((line, i, all) => row(id, line, line.label === all[i - 1]?.label, linked, mark)),
   );
 }
 
 /** Two elements of a list; a label that is the same as above is not repeated for the eye. */
-function row(id, { label, text, whole, aside, private: hidden, number }, repeated, linked) {
+function row(id, { label, text, whole, aside, private: hidden, number }, repeated, linked, mark) {
   return [
     el("dt", {}, repeated ? el("span", { class: "unseen" }, label) : label),
     el(
@@ -31,7 +34,7 @@ function row(id, { label, text, whole, aside, private: hidden, number }, repeate
       el(
         "small",
         {},
-        hidden ? el("span", { class: "flag" }, "in private ") : null,
+        hidden ? el("span", { class: "flag" }, `${mark} `) : null,
         aside,
         linked && number
           ? [

@@ -15,6 +15,7 @@ import {
   summaryFold,
 } from "./memories.js";
 import { MemoryLine } from "./memory_line.js";
+import { secretFlag } from "./next_plan.js";
 import { lead } from "./short_answer.js";
 import { inWords } from "./sentences.js";
 
@@ -130,7 +131,7 @@ function meant({ plans, promises }) {
         el(
           "li",
           { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
-          hidden ? el("span", { class: "flag" }, "in private") : null,
+          secretFlag(hidden),
           el("bdi", {}, line),
           begun ? el("span", { class: "badge" }, "begun") : null,
           memory
