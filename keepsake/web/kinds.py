@@ -36,6 +36,7 @@ from keepsake.tracing.facts import Way
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.standing import Standing
 from keepsake.web.asked.shapes import QuestionKind
+from keepsake.web.questions.motive import MotiveKind
 from keepsake.web.searching import By
 
 MODULE = Path(__file__).parent / "static" / "keepsake" / "watch" / "kinds.js"
@@ -82,6 +83,7 @@ def _script() -> str:
         "Manner": _members(Manner),
         "MemoryKind": _members(MemoryKind),
         "MemoryOp": _members(MemoryOp),
+        "MotiveKind": _members(MotiveKind),
         "PlanState": _members(PlanState),
         "RecalledKind": _members(RecalledKind),
         "SleepOp": _members(SleepOp),

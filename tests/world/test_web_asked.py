@@ -125,6 +125,37 @@ class TestAsked(WebWorld):
     def ahead(self):
         return [(each["label"], each["text"]) for each in self.answer_to("next")]
 
+    def test_why_she_said_something_names_what_she_keeps_of_it(self):
+        for words in ("Good evening.", "The soup is hot.", "Is the door shut?"):
+            self.ask(words)
+        self.ask(
+            "Good evening. Does something lie under the jetty, a bell perhaps?",
+            "> say Ask the tide, Jo.",
+            who=self.jo,
+        )
+        said, because, keeps = self.answer_to("said", "tide")
+        assert said["text"] == "“Ask the tide, Jo.”"
+        assert because["label"] == "Because"
+        assert (keeps["label"], keeps["text"]) == ("It keeps", f"Tom: “{SECRET}”")
+        assert keeps["private"]
+        assert "had only that it was whispered" in keeps["aside"]
+        page = self.web.get("/agents/ask/said", {"agent": self.mira.id, "words": "tide"})
+        assert "<dt>It keeps</dt>" in page.content.decode()
+        why = self.get(self.of_mira("/why"), memory=said["number"])
+        assert (why["motive"]["kind"], why["motive"]["masked"]) == ("told", True)
+        assert why["motive"]["text"] == SECRET
+
+    def test_of_long_words_that_were_answered_the_end_is_told(self):
+        long = f"{'The wind turns and the tide comes in. ' * 6}Where is the spoon?"
+        self.ask(long, "> say Under the ladle.")
+        because = self.answer_to("said", "Under")[1]
+        assert because["text"].endswith(
+            'The wind turns and the tide comes in. Where is the spoon?"'
+        )
+        assert because["text"].startswith('Tom says to Mira, "The wind')
+        assert because["whole"].startswith('Tom says to Mira, "The wind')
+        assert len(because["text"]) < len(because["whole"])
+
     def test_what_she_will_do_begins_with_what_is_next_then_today_then_tomorrow(self):
         noon = datetime(2026, 5, 9, 12).astimezone()
         self.services.clock = FixedClock(noon)

@@ -27,6 +27,7 @@ from keepsake.web.agent.plan_causes import with_causes
 from keepsake.web.agent.shapes import (
     DayView,
     GroundView,
+    MotiveView,
     OwnPlan,
     PageView,
     ProfileView,
@@ -56,6 +57,7 @@ from keepsake.web.questions.bearing import (
 from keepsake.web.questions.clock import as_shown, meant_by
 from keepsake.web.questions.grounded import Grounds, grounds
 from keepsake.web.questions.grounds import Ground
+from keepsake.web.questions.motive import Motive
 from keepsake.web.questions.tomorrow import said_of_days
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import LARGEST, AgentRow, MemoryView, PlanRow, SourceView, answers
@@ -269,6 +271,7 @@ def why(
     changes = {
         "grounds": tuple(_ground(archive, each) for each in own.lines),
         "elsewhere": _elsewhere(own),
+        "motive": _motive(archive, own.motive),
         "nowhere": tuple(own.missing),
         "explaining": explaining,
         "act": view_of(found.act, words_in_archive(archive)),
@@ -289,6 +292,20 @@ def _ground(archive: Archive, ground: Ground) -> GroundView:
         summary=ground.summary,
         shared=ground.shared,
         known=ground.known,
+    )
+
+
+def _motive(archive: Archive, found: Motive | None) -> MotiveView | None:
+    if found is None:
+        return None
+    memory = view_of(found.memory, words_in_archive(archive)) if found.memory else None
+    return MotiveView(
+        kind=found.kind,
+        text=found.text,
+        part=found.part,
+        memory=memory,
+        masked=found.masked,
+        private=found.private,
     )
 
 

@@ -9,6 +9,7 @@ from keepsake.agent.plans.past_plans import PastPlan
 from keepsake.agent.why.basis import SummaryBasis
 from keepsake.archive.summaries import Summary, Tier
 from keepsake.events.types import Agreement, Consent, Guard, Thought
+from keepsake.web.questions.motive import MotiveKind
 from keepsake.web.shapes import MemoryView, PlanRow, Shape, SourceView
 
 
@@ -92,6 +93,22 @@ class GroundView(Shape):
     """Whether the archive says that the act rests on it."""
 
 
+class MotiveView(Shape):
+    """What an agent had reason to think of when it acted."""
+
+    kind: MotiveKind
+    text: str
+    """What it was told, promised, planned or had said, or what is a secret of who it is."""
+    part: str
+    """The part of it that bears most on the act."""
+    memory: MemoryView | None
+    """The memory that it is; null for a plan, and for a secret of who it is."""
+    masked: bool
+    """Whether its prompt had only that somebody whispered, and not the words."""
+    private: bool
+    """Whether not everybody may know of it."""
+
+
 class UntoldView(Shape):
     """A line that an agent heard, and that has words of an act which its prompt did not have."""
 
@@ -153,6 +170,8 @@ class WhyView(Shape):
     prompt is not known."""
     elsewhere: UntoldView | None = None
     """Where words are that its prompt did not have; null if it had them, or nobody heard them."""
+    motive: MotiveView | None = None
+    """What it had reason to think of; null if nothing that it keeps bears on the act."""
     thought: Thought | None
     guards: tuple[Guard, ...]
     agreements: tuple[Agreement, ...]

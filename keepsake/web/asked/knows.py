@@ -121,7 +121,8 @@ def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
     answer.add([*_promised(known), *_planned(known)][:_MEANT])
     answer.add(_portrait(known, answer))
     answer.fill([*_noted(known, name)], _OF_EACH)
-    answer.fill([*_summed_up(known, name)], _OF_EACH)
+    # What was told since the last summary has a place, too.
+    answer.fill([*_summed_up(known, name)], min(_OF_EACH, MOST - 1 - len(answer.lines)))
     room = len(answer.lines) + _OF_TOLD
     for lines in (told, heard):
         pool = [_told(each, name) for each in lines if not each.private]

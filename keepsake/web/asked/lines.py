@@ -14,9 +14,14 @@ LONGEST = 240
 """The most characters of a line: what is longer is no short answer."""
 
 
-def told(memory: Memory, agent: str) -> str:
-    """Return a memory in a line, as somebody else than the agent would tell it."""
+def told(memory: Memory, agent: str, part: str = "") -> str:
+    """Return a memory in a line, as somebody else than the agent would tell it.
+
+    ``part``: The part of what was said that stands for all of it; empty for all.
+    """
     what = memory.what
+    if part and isinstance(what, Speech):
+        what = replace(what, words=part)
     if isinstance(what, Speech) and not memory.is_own and memory.source:
         to = [replace(each, name=agent) if is_me(each) else each for each in addressees_of(what)]
         text = shown_speech(memory.source, what.words, to, what.manner)

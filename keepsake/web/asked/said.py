@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.runtime import runtime
 from keepsake.archive.records import Memory
+from keepsake.happening import Deed, KnownVerb
 from keepsake.web import world
-from keepsake.web.asked.lines import short, told
+from keepsake.web.asked.lines import day_and_hour, short, told
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.people.gist import beginning, ending
+from keepsake.web.questions.grounds import Ground
+from keepsake.web.questions.motive import MOST_SHOWN, Motive
 from keepsake.web.questions.said import Because, SaidLine, said, with_causes
 
 _TRIGGERS = {
@@ -19,6 +23,12 @@ _TRIGGERS = {
     ImpulseKind.IDLE.value: "nobody: nothing had happened for a while",
 }
 """What set a thought off, where the log's word says too little."""
+_NOTED: Mapping[str, str] = {
+    KnownVerb.PROMISE: "It had promised",
+    KnownVerb.REMEMBER: "It had noted",
+    KnownVerb.PIN: "It had pinned",
+}
+"""What it did that is told by its words alone."""
 
 
 def why_said(agent: KnownAgent, words: str) -> Sequence[AnswerLine]:
@@ -48,23 +58,24 @@ def why_said(agent: KnownAgent, words: str) -> Sequence[AnswerLine]:
 
 
 def _words(line: SaidLine) -> AnswerLine:
-    text = f"“{line.words}”" if line.manner else line.words
+    part = beginning(line.words, MOST_SHOWN)
     return AnswerLine(
         label=f"To {line.to}" if line.to else "Said",
-        text=short(text),
+        text=f"“{part}”" if line.manner else part,
+        whole="" if part == line.words else line.words,
         private=line.private,
         number=line.number,
     )
 
 
 def _because(because: Because | None, name: str) -> Iterator[AnswerLine]:
-    """Yield what led to it: what set it off, then the line of its prompt that has most of it."""
+    """Yield what led to it: what set it off, then what the agent had reason to think of."""
     if because is None:
         return
     if because.by_rule:
         yield AnswerLine(label="Because", text="a rule of the game did it; no model was asked.")
     if because.cause:
-        yield _memory("Because", because.cause, name)
+        yield _cause(because.cause, name)
     if because.plan is None and because.cause is None and not because.by_rule:
         yield AnswerLine(label="Set off by", text=_TRIGGERS.get(because.trigger, because.trigger))
     if because.plan:
@@ -72,16 +83,48 @@ def _because(because: Because | None, name: str) -> Iterator[AnswerLine]:
         yield AnswerLine(label="For its plan", text=short(plan.line), private=plan.private)
     if because.reason:
         yield AnswerLine(label="Its reason", text=short(because.reason))
+    if because.grounds.motive:
+        yield _motive(because.grounds.motive)
+        return
     for ground in because.grounds.lines[:1]:
-        number = ground.memory.number if ground.memory else 0
-        hidden = ground.memory is not None and ground.memory.confidants is not None
-        yield AnswerLine(label="It knew", text=short(ground.text), private=hidden, number=number)
+        yield _ground(ground)
 
 
-def _memory(label: str, memory: Memory, name: str) -> AnswerLine:
+def _ground(ground: Ground) -> AnswerLine:
+    """Return the line of its prompt that has most of it; a promise and a note as what they say."""
+    what = ground.memory.what if ground.memory else None
+    text = " ".join(what.objects) if isinstance(what, Deed) and what.verb in _NOTED else ""
+    part = beginning(text or ground.text, MOST_SHOWN)
     return AnswerLine(
-        label=label,
-        text=told(memory, name),
+        label=_NOTED.get(what.verb, "It knew") if isinstance(what, Deed) else "It knew",
+        text=part,
+        whole="" if part == ground.text else ground.text,
+        private=ground.memory is not None and ground.memory.confidants is not None,
+        number=ground.memory.number if ground.memory else 0,
+    )
+
+
+def _motive(motive: Motive) -> AnswerLine:
+    """Return what it had reason to think of: who told it when, and the part that bears on it."""
+    memory = motive.memory
+    when = [day_and_hour(memory.time, runtime().clock.now())] if memory else []
+    return AnswerLine(
+        label=motive.label,
+        text=motive.line,
+        whole="" if motive.part == motive.text else motive.text,
+        aside=", ".join(filter(None, (*when, motive.note))),
+        private=motive.private,
+        number=memory.number if memory else 0,
+    )
+
+
+def _cause(memory: Memory, name: str) -> AnswerLine:
+    """Return what it answers: of long words the end."""
+    part = ending(memory.words, MOST_SHOWN)
+    return AnswerLine(
+        label="Because",
+        text=told(memory, name, part),
+        whole=told(memory, name) if part != memory.words else "",
         private=memory.confidants is not None,
         number=memory.number,
     )

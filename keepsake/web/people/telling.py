@@ -72,12 +72,13 @@ class Weights:
 
 def weights_in(segments: Sequence[SegmentTexts]) -> Weights:
     """Return how much lines tell an agent. ``segments``: What its memories say."""
-    return Weights([*islice(_newest_lines(segments), MOST_COUNTED)])
+    return Weights([*newest_lines(segments)])
 
 
-def _newest_lines(segments: Sequence[SegmentTexts]) -> Iterator[str]:
-    for segment in reversed(segments):
-        yield from reversed(segment.text.split("\n"))
+def newest_lines(segments: Sequence[SegmentTexts]) -> Iterator[str]:
+    """Yield the newest lines of an agent, at most :data:`MOST_COUNTED`."""
+    lines = (line for each in reversed(segments) for line in reversed(each.text.split("\n")))
+    return islice(lines, MOST_COUNTED)
 
 
 def heard_from(

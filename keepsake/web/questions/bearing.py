@@ -136,7 +136,7 @@ def quoted_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
     names = " ".join((why.agent, *(each.name for each in addressees_of(why.act.what))))
     about = _about(why) - telling(names)
     found = []
-    for line in _lines_back(archive):
+    for line in lines_back(archive):
         if not any(each in line for each in people):
             continue
         for memory in memories_in([parsed(line)]):
@@ -175,12 +175,12 @@ def promises_in(archive: Archive, why: Why, prompt: str) -> Sequence[Memory]:
 
 def _promises(archive: Archive) -> Iterator[Memory]:
     """Yield the promises that an agent made, newest first."""
-    for line in _lines_back(archive):
+    for line in lines_back(archive):
         if _PROMISED in line:
             yield from (each for each in memories_in([parsed(line)]) if each.is_own)
 
 
-def _lines_back(archive: Archive) -> Iterator[bytes]:
+def lines_back(archive: Archive) -> Iterator[bytes]:
     """Yield the newest lines of an archive, newest first."""
     left = _MOST_BYTES
     for line in archive.lines_back():

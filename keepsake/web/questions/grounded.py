@@ -12,6 +12,7 @@ from keepsake.archive.log import Archive
 from keepsake.happening import own_deed_of, shown_speech
 from keepsake.regular_files import read_text
 from keepsake.web.questions.grounds import Elsewhere, Ground, elsewhere, grounds_of
+from keepsake.web.questions.motive import Motive, motive_of
 from keepsake.web.remembered import TEXTS
 
 _TEMPLATES = ("talk.md", "act.md")
@@ -28,12 +29,14 @@ class Grounds:
             words, or nobody heard them.
         missing: Words of the act that stand nowhere in its prompt, nor in what it answers.
         heard_by: The number and the name of that agent.
+        motive: What it had reason to think of; None if nothing is known to bear on the act.
     """
 
     lines: Sequence[Ground] = ()
     elsewhere: Elsewhere | None = None
     missing: Sequence[str] = ()
     heard_by: tuple[int, str] = (0, "")
+    motive: Motive | None = None
 
     @property
     def heard(self) -> str:
@@ -68,14 +71,21 @@ def grounds(
         folders: Number, name and folder of each agent.
         config: The folder of the settings, which has the templates.
     """
-    lines, missing = grounds_of(archive, why, prompt, _rules(config / "prompts"))
     # What the agent itself heard once comes before what it cannot know.
     own_first = sorted(folders, key=lambda each: each[0] != number)
     texts = {str(each): TEXTS.of(folder / "archive") for each, _, folder in own_first}
+    own = texts.get(str(number), ())
+    lines, missing = grounds_of(archive, why, prompt, _rules(config / "prompts"), own)
     found = elsewhere(why, texts, missing, str(number)) if missing else None
     names = {str(each): (each, name) for each, name, _ in folders}
     told = [_as_told(each, why.agent) for each in lines]
-    return Grounds(told, found, missing, names[found.agent] if found else (0, ""))
+    return Grounds(
+        lines=told,
+        elsewhere=found,
+        missing=missing,
+        heard_by=names[found.agent] if found else (0, ""),
+        motive=motive_of(archive, why, prompt, own, grounded=bool(told)),
+    )
 
 
 def _as_told(ground: Ground, agent: str) -> Ground:

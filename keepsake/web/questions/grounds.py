@@ -25,6 +25,7 @@ from keepsake.language.capitals import capitalised
 from keepsake.language.perception import sentences, telling
 from keepsake.tracing.content import Content, Rarity, parts_of
 from keepsake.tracing.texts import SegmentTexts, lines_with
+from keepsake.web.people.telling import newest_lines
 
 MOST = 4
 """The most lines that are shown."""
@@ -75,13 +76,19 @@ class _Line:
 
 
 def grounds_of(
-    archive: Archive, why: Why, prompt: str, rules: str = ""
+    archive: Archive,
+    why: Why,
+    prompt: str,
+    rules: str = "",
+    heard: Sequence[SegmentTexts] = (),
 ) -> tuple[Sequence[Ground], Sequence[str]]:
     """Return from which lines of a prompt an act has its words; blocks.
 
     Args:
         prompt: The text that was sent; empty if it is not known.
         rules: The template of prompts: what it says itself tells an agent nothing.
+        heard: What the agent's memories say. If given, a line must have words of the act that are
+            rare among them, unless the act is known to rest on it: anybody says *somebody*.
 
     Returns:
         The lines, what has most first, and the words of the act that stand nowhere in the prompt,
@@ -95,6 +102,9 @@ def grounds_of(
     shared = {each: each.shared(content) & wanted.keys() for each in lines}
     counts = Counter(part for parts in shared.values() for part in parts)
     has = _without_chance(shared, content, Rarity(counts, len(lines)))
+    if heard:
+        rare = Rarity.of(counts.keys(), newest_lines(heard), content.language)
+        has = _with_rare_words(has, Content(content.text, rare, content.language))
     answered = content.shared(why.cause.words or why.cause.text) if why.cause else frozenset[str]()
     missing = [word for part, word in wanted.items() if not counts[part] and part not in answered]
     names = _names_in(why)
@@ -118,6 +128,19 @@ def _without_chance(
     return {
         each: frozenset[str]() if by_chance(each, parts) else parts
         for each, parts in shared.items()
+    }
+
+
+def _with_rare_words(
+    has: Mapping[_Line, frozenset[str]], content: Content
+) -> Mapping[_Line, frozenset[str]]:
+    """Return which words of an act each line has, none where any line may have as many by chance.
+
+    ``content``: The act, with how rare its words are in all that the agent remembers.
+    """
+    return {
+        each: parts if each.known or content.is_said_in(each.said, len(has)) else frozenset[str]()
+        for each, parts in has.items()
     }
 
 

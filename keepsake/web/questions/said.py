@@ -22,8 +22,10 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.happening import HappeningKind, Speech, addressees_of, own_deed_of
 from keepsake.paths import Places
+from keepsake.web.people.gist import ending
 from keepsake.web.questions.bearing import promises_in, prompt_of, quoted_in, recalled_for
 from keepsake.web.questions.grounded import NOT_KNOWN, Grounds, grounds
+from keepsake.web.questions.motive import MOST_SHOWN
 from keepsake.web.searching import MOST_BYTES, MemoryFilter, NewestMemories, words_of
 
 MOST_LINES = 60
@@ -84,6 +86,14 @@ class Because:
     quoted: Sequence[Memory] = ()
     recalled: Sequence[Memory] = ()
     grounds: Grounds = NOT_KNOWN
+
+    @property
+    def answered(self) -> str:
+        """What it answers: of long words the end."""
+        if self.cause is None:
+            return ""
+        words = self.cause.words
+        return self.cause.text.replace(words, ending(words, MOST_SHOWN)) if words else ""
 
 
 @dataclass(frozen=True, slots=True)

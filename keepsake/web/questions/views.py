@@ -161,7 +161,13 @@ def _by_the_clock(found: Said) -> Said:
 def _grounds_at(own: Grounds) -> Grounds:
     lines = [replace(each, memory=each.memory and _at(each.memory)) for each in own.lines]
     found = own.elsewhere
-    return replace(own, lines=lines, elsewhere=found and replace(found, memory=_at(found.memory)))
+    motive = own.motive
+    return replace(
+        own,
+        lines=lines,
+        elsewhere=found and replace(found, memory=_at(found.memory)),
+        motive=motive and replace(motive, memory=motive.memory and _at(motive.memory)),
+    )
 
 
 def _at(memory: Memory) -> Memory:

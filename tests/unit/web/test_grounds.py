@@ -156,3 +156,17 @@ def test_a_name_that_nobody_told_an_agent_is_found_where_others_heard_it(village
     found = elsewhere(act, texts, missing, "Mira")
     assert found is not None
     assert (found.agent, found.shared) == ("Bram", ("Beatrix",))
+
+
+def test_words_that_anybody_says_are_no_ground_though_few_lines_of_the_prompt_have_them(village):
+    for _ in range(60):
+        village.said("Bram", "Somebody let the door bang.", to=["Mira"])
+    texts = Texts().of(village.folder / "Mira")
+    prompt = prompt_of(village, "Let somebody in, said the fox.")
+    said = why(village, "For somebody small to be let stay.")
+    found, _ = grounds_of(village.archives["Mira"], said, prompt, RULES)
+    assert [each.text for each in found] == ["Let somebody in, said the fox."]
+    assert grounds_of(village.archives["Mira"], said, prompt, RULES, texts)[0] == []
+    rare = why(village, "Eleven kilometres from Zierikzee, on foot.")
+    found, _ = grounds_of(village.archives["Mira"], rare, prompt, RULES, texts)
+    assert [each.memory.number for each in found if each.memory] == [1]

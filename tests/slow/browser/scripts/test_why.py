@@ -28,6 +28,7 @@ WHY = {
     "grounds": [],
     "nowhere": [],
     "elsewhere": None,
+    "motive": None,
     "rests": [],
     "promises": [],
     "quoted": [],
@@ -84,6 +85,28 @@ def test_why_begins_with_what_an_act_answers_and_what_it_rests_on(page: Page) ->
     serve(page, "agents/1/why?*", {**why, "grounds": [{**line, "known": True}]})
     show(page, "why", "Why")
     expect(answer.nth(2)).to_contain_text("It rests on what Ida said to Mira at ")
+
+
+def test_why_says_what_the_agent_keeps_of_what_it_was_asked(page: Page) -> None:
+    third = page.locator("main .answer p").nth(2)
+    said = {"kind": "speech", "words": "It lies in the hay.", "to": [], "manner": "whisper"}
+    told = {"kind": "told", "text": "It lies in the hay.", "part": "It lies in the hay."}
+    told |= {"memory": heard(3, "", what=said), "masked": True, "private": True}
+    shown = {
+        "told": r"in private Mira keeps what Ida whispered at .*: “It lies in the hay.” "
+        r"Its prompt had only that it was whispered\.",
+        "promised": r"in private Mira had promised at .*: It lies in the hay\.",
+        "planned": r"in private Mira means to: It lies in the hay\.",
+        "secret": r"in private A secret of Mira's bears on it: “It lies in the hay.”",
+        "said": r"in private Mira had said at .*: “It lies in the hay.”",
+    }
+    for kind, words in shown.items():
+        why = {**WHY, "cause": heard(7, "What lies there?"), "thought": SENT}
+        why["motive"] = {**told, "kind": kind}
+        serve(page, "agents/1/why?*", why)
+        show(page, "why", "Why")
+        expect(third).to_have_text(re.compile(rf"^{words}$"))
+        expect(page.locator("main .answer")).not_to_contain_text("No line of the prompt says it")
 
 
 def test_why_says_that_nobody_told_an_agent_what_it_says(page: Page) -> None:

@@ -192,6 +192,14 @@ export const MemoryOp = Object.freeze({
   "ENDS": "ends"
 });
 
+export const MotiveKind = Object.freeze({
+  "TOLD": "told",
+  "PROMISED": "promised",
+  "PLANNED": "planned",
+  "SECRET": "secret",
+  "SAID": "said"
+});
+
 export const PlanState = Object.freeze({
   "OPEN": "open",
   "DOING": "doing",

@@ -113,7 +113,7 @@ export class Why {
           ? step("What had to be recalled", recalled(why, again), again?.node)
           : null,
         why.rests.length ? alsoBecause(why) : null,
-        why.bearing.length && !why.grounds.length ? guess(why) : null,
+        why.bearing.length && !why.grounds.length && !why.motive ? guess(why) : null,
         why.before.length
           ? folded("What came just before", count(why.before.length), memories(why.before))
           : null,

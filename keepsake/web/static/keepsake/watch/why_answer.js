@@ -1,7 +1,7 @@
 /* The first lines of "Why": what set an act off, on which line its words rest, and which stand nowhere. */
 
 import { el, moment, sameDay, tick } from "./dom.js";
-import { ImpulseKind, Manner, MemoryKind } from "./kinds.js";
+import { ImpulseKind, Manner, MemoryKind, MotiveKind } from "./kinds.js";
 import { inWords, ME, sentence, told } from "./sentences.js";
 
 /** The most words that are named as standing nowhere. */
@@ -29,7 +29,8 @@ export function answerOf(why) {
       el("small", {}, moment(why.time)),
     ),
     el("p", { dir: "auto" }, setOff(why)),
-    el("p", { dir: "auto" }, ...(why.by_rule ? [] : [restsOn(why), " ", nowhere(why)])),
+    why.motive ? el("p", { dir: "auto" }, motive(why)) : null,
+    el("p", { dir: "auto" }, ...(isExplained(why) ? [] : [restsOn(why), " ", nowhere(why)])),
   );
 }
 
@@ -45,6 +46,29 @@ function setOff(why) {
   if (trigger)
     return `It was set off by: ${trigger}${thought?.source ? ` (${thought.source})` : ""}.`;
   return "What set it off is no longer known.";
+}
+
+/** Whether nothing more is to be said: by a rule, or by what it keeps, if no line and nobody else has its words. */
+function isExplained({ by_rule: rule, motive: kept, grounds, elsewhere }) {
+  return rule || (kept && !grounds.length && !elsewhere);
+}
+
+/** What it had reason to think of, so that it answers as it does. */
+function motive(why) {
+  const { agent } = why;
+  const { kind, part, memory, masked, private: hidden } = why.motive;
+  const when = memory ? at(memory, why) : "";
+  const flag = hidden ? el("span", { class: "flag" }, "in private ") : null;
+  const unseen = masked ? " Its prompt had only that it was whispered." : "";
+  const told = {
+    [MotiveKind.TOLD]: () =>
+      `${agent} keeps what ${memory.source} ${SAID[memory.what.manner] ?? "said"}${when}: “${part}”${unseen}`,
+    [MotiveKind.PROMISED]: () => `${agent} had promised${when}: ${part}`,
+    [MotiveKind.PLANNED]: () => `${agent} means to: ${part}`,
+    [MotiveKind.SECRET]: () => `A secret of ${agent}'s bears on it: “${part}”`,
+    [MotiveKind.SAID]: () => `${agent} had said${when}: “${part}”`,
+  };
+  return [flag, told[kind]()];
 }
 
 /** On which line its words rest: the surest that is known. Of a deed for a plan, the plan says it. */
