@@ -231,15 +231,15 @@ class TestAsked(WebWorld):
 
     def test_what_she_had_in_mind_at_a_time_is_what_she_meant_kept_secret_and_heard(self):
         bake = Plan(what="bake", when=When(datetime(2026, 5, 9, 8).astimezone()))
-        for plan in (Plan(what="fetch honey"), bake):
+        for plan in (Plan(what="fetch honey"), Plan(what="sing"), bake):
             self.mind.books.plans.add(plan)
-        newest = self.mind.memory.memory.archive.last_number
         now = int(self.services.clock.now().timestamp()) + 1
         lines = self.answer_to("then", str(now))
         assert [(each["label"], each["text"]) for each in lines[:2]] == [
             ("Meant to", "Sat 9 May, 08:00: bake"),
             ("Meant to", "fetch honey"),
         ]
+        assert lines[1]["aside"] == "and 1 more"
         told = {each["label"]: each for each in lines}
         assert told["Keeps secret"]["text"] == f"“{SECRET}”"
         assert told["Keeps secret"]["private"]
@@ -247,7 +247,6 @@ class TestAsked(WebWorld):
         # Jo only asked after that, which tells nothing.
         assert told["Heard last"]["text"] == "“My brother Edwin mends nets in Ostrey.”"
         assert not told["Heard last"]["private"]
-        assert told["In mind"]["text"] == f"{newest} memories word for word."
         assert self.answer_to("then", "2020-01-01") == []
         assert "is no time in the past" in self.answer_to("then", "the cup", status=400)
 

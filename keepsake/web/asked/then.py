@@ -19,7 +19,7 @@ from keepsake.web.fact_shapes import AsOfView, PastPromise
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.questions.clock import as_shown
 
-MEANT = 3
+MEANT = 2
 """The plans and promises that are shown; how many there are besides is said."""
 TOLD = 2
 """The lines of what it was told that are shown: secrets, else what it had heard."""
@@ -56,7 +56,7 @@ def then(agent: KnownAgent, was: AsOfView) -> Sequence[AnswerLine]:
             for each in newest
         ),
     ]
-    return [*_meant(was, today), *told[:TOLD], _held(was)]
+    return [*_meant(was, today), *told[:TOLD]]
 
 
 def _secrets(heard: Sequence[Memory], rarity: Rarity) -> Iterator[Memory]:
@@ -106,9 +106,11 @@ def _meant(was: AsOfView, today: date) -> Iterator[AnswerLine]:
     ]
     if not meant:
         yield AnswerLine(label="Meant to", text="No plan or promise was open.")
-    yield from meant[:MEANT]
+    shown = meant[:MEANT]
     if len(meant) > MEANT:
-        yield AnswerLine(label="", text=f"and {len(meant) - MEANT} more")
+        more = f"and {len(meant) - MEANT} more"
+        shown[-1] = shown[-1].model_copy(update={"aside": more})
+    yield from shown
 
 
 def _due(plan: PastPlan) -> str:
@@ -138,13 +140,3 @@ def _promise(promise: PastPromise) -> AnswerLine:
     return AnswerLine(
         label="Promised", text=short(text), private=promise.private, number=promise.memory
     )
-
-
-def _held(was: AsOfView) -> AnswerLine:
-    """Return what its prompts had: memories word for word, and summaries of the older ones."""
-    word = was.number - was.window_first + 1
-    told = was.window_first - 1
-    parts = [f"{word:,} memories word for word"] if word > 0 else []
-    if was.recent or was.longterm:
-        parts.append(f"a summary of the {told:,} before")
-    return AnswerLine(label="In mind", text=f"{' and '.join(parts) or 'Nothing'}.")
