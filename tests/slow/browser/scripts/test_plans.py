@@ -147,7 +147,7 @@ def test_what_is_promised_for_a_day_stands_among_the_plans_of_that_day(page: Pag
 def test_how_far_away_a_day_is_is_counted_by_dates(page: Page) -> None:
     told = page.evaluate(
         """async () => {
-            const { distance, nextPlans } = await import("/next_plan.js");
+            const { byTime, distance, nextPlans } = await import("/next_plan.js");
             const late = Date.parse("2026-05-01T21:48:00Z"); // 23:48 by the world's clock
             const far = (at, whole_day) => distance({ at, whole_day }, late);
             const of = (what, at) => ({ what, at, state: "open" });
@@ -164,12 +164,15 @@ def test_how_far_away_a_day_is_is_counted_by_dates(page: Page) -> None:
                 far("2026-05-01T22:00:00Z", true), far("2026-04-30T22:00:00Z", true),
                 far("2026-04-29T22:00:00Z", true), far("2026-05-01T21:38:00Z"),
                 ...next.map(({ what }) => what),
+                ...[{ what: "ever" }, ...next.toReversed(), { what: "any" }]
+                    .toSorted(byTime).map(({ what }) => what),
             ];
         }"""
     )
     assert told == [
         *("in 7 h", "in 3 days", "in 3 days", "tomorrow", "today", "yesterday", "10 min ago"),
         *("a loaf", "meet"),
+        *("a loaf", "meet", "ever", "any"),
     ]
 
 

@@ -16,7 +16,7 @@ import {
   throttled,
 } from "./dom.js";
 import { EventKind } from "./kinds.js";
-import { secretFlag } from "./next_plan.js";
+import { asPlans, byTime, dueTime, secretFlag } from "./next_plan.js";
 import { Stream, StreamState } from "./stream.js";
 import { Talk } from "./talk.js";
 
@@ -183,10 +183,18 @@ function begin(rows) {
 
 async function drawPlans() {
   if (document.hidden) return;
-  const plans = await get("plans").catch(() => null);
-  if (plans === null) return;
+  const found = await Promise.all([get("plans"), get("promises")]).catch(() => null);
+  if (found === null) return;
+  const [plans, promises] = found;
+  const due = [...plans, ...asPlans(promises).map(promised)].toSorted(byTime);
   const none = el("li", { class: "dim" }, "Nobody has made a plan.");
-  fill(byId("due"), plans.length ? plans.slice(0, DUE).map(planRow) : none);
+  fill(byId("due"), due.length ? due.slice(0, DUE).map(planRow) : none);
+}
+
+/** A promise for a certain day, with its line. */
+function promised(promise) {
+  const { whom, text } = promise;
+  return { ...promise, line: `${dueTime(promise)}, promised ${whom ? `${whom}: ` : ""}${text}` };
 }
 
 function planRow({ id, agent, line, begun, private: hidden }) {

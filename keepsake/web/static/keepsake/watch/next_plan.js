@@ -33,6 +33,12 @@ export function asPlans(promises) {
     .map((each) => ({ ...each, what: each.text, place: "", state: PlanState.OPEN, promised: true }));
 }
 
+/** Order of plans by time; those without one come last, as they stood. */
+export function byTime({ at: one }, { at: other }) {
+  if (!one || !other) return Number(!one) - Number(!other);
+  return Date.parse(one) - Date.parse(other);
+}
+
 /** The open plans, and promises for a certain day, whose time comes next; at most `most`. */
 export function nextPlans(plans, promises, most = 1, now = Date.now()) {
   const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
@@ -40,7 +46,7 @@ export function nextPlans(plans, promises, most = 1, now = Date.now()) {
     .filter(({ at, whole_day: whole }) =>
       at && (whole ? datesBetween(now, at) >= 0 : Date.parse(at) > now),
     )
-    .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+    .toSorted(byTime)
     .slice(0, most);
 }
 

@@ -14,7 +14,7 @@ import {
 } from "./dom.js";
 import { HappeningKind, PlanState } from "./kinds.js";
 import { datesBetween } from "./clock.js";
-import { asPlans, distance, dueTime, isNear, nextPlans, planLine, saidOn, secretFlag } from "./next_plan.js";
+import { asPlans, byTime, distance, dueTime, isNear, nextPlans, planLine, saidOn, secretFlag } from "./next_plan.js";
 
 /** Plans change rarely, and each answer reads the books of all agents. */
 const POLL = 15000;
@@ -92,10 +92,8 @@ function draw() {
 
 /** Open plans by time, those without one after them; those that have ended stay as they are. */
 function inTime(plans) {
-  const open = plans.filter(({ state }) => !(state in ENDED));
-  const at = ({ at: when }) => (when ? Date.parse(when) : Infinity);
   return [
-    ...open.toSorted((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0)),
+    ...plans.filter(({ state }) => !(state in ENDED)).toSorted(byTime),
     ...plans.filter(({ state }) => state in ENDED),
   ];
 }
@@ -149,15 +147,16 @@ function table(title, heads, rows) {
 
 function row(plan) {
   const { what, at, waits_for: waits, place, whom, state, why, private: hidden, promised } = plan;
+  const kind = [hidden && "whisper", promised && "promised"].filter(Boolean).join(" ");
   return el(
     "tr",
-    { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
+    { "data-row": true, tabindex: "-1", class: kind },
     el("td", { class: "who" }, agentLink(plan)),
     el("td", { class: "when" }, at ? [time(at, () => whenWords(plan)), due(plan)] : waits),
     whatOf(plan, what),
     el("td", {}, place && el("bdi", {}, place)),
     el("td", { class: "whom" }, whom ? personLink(whom) : null),
-    el("td", { class: "asked-by" }, promised ? saidOn(plan) : askedBy(plan)),
+    el("td", { class: promised ? null : "asked-by" }, promised ? saidOn(plan) : askedBy(plan)),
     el(
       "td",
       {},
