@@ -127,6 +127,20 @@ def test_the_timeline_opens_what_is_under_a_summary(page: Page) -> None:
     expect(page.locator("#memory-3")).to_be_focused()
 
 
+def test_charts_begin_with_a_period_in_which_the_agent_thought(page: Page) -> None:
+    def quiet(route: Route) -> None:
+        answer = route.fetch()
+        idle = [{**each, "thoughts": 0} for each in answer.json()["points"]]
+        route.fulfill(response=answer, json={**answer.json(), "points": idle})
+
+    page.route("**/series?hours=1", quiet)
+    open_mira(page, "charts")
+    expect(page.get_by_label("The last")).to_have_value("6")
+    expect(page.locator("#panel-charts canvas").first).to_be_visible()
+    page.get_by_label("The last").select_option("1")
+    expect(page.get_by_label("The last")).to_have_value("1")
+
+
 def test_the_prompt_stands_there_by_section(page: Page) -> None:
     with page.expect_response(re.compile(r"/prompt$")) as answer:
         open_mira(page, "prompt")

@@ -160,3 +160,30 @@ def test_a_time_before_the_world_changed_its_zone_is_by_the_clock_of_then(page: 
         ];
     }"""
     assert page.evaluate(clock) == [["19:45", "12:45"], [True, True], "2026-04-30T10:45:00.000Z"]
+
+
+def test_the_line_of_memories_has_the_hours_of_an_evening(page: Page) -> None:
+    begun = 1_777_658_400  # 20:00 in Amsterdam on the first of May 2026
+    evening = [[begun + 60 * minute, 3 * minute + 3] for minute in range(60)]
+    counts = [*evening, [begun + 6 * 3600, 190], [begun + 6 * 3600 + 600, 200]]
+    labels = page.evaluate(
+        """async ([counts, total]) => {
+            const { MemoryLine } = await import("/memory_line.js");
+            const main = document.querySelector("main");
+            main.style.width = "900px";
+            const past = { id: 1, agent: "Mira", moves: [], counts, tiers: [], changes: 0 };
+            const root = document.createElement("div");
+            new MemoryLine(root, { parts: [{ tier: "window", first: 1, last: total }], total, past,
+                names: { window: "window" }, settled: () => {} });
+            return [...root.querySelectorAll(".dates span")].map((each) =>
+                [each.textContent, Number(each.style.getPropertyValue("--at"))]);
+        }""",
+        [counts, 200],
+    )
+    said = [words for words, _ in labels]
+    assert said[0] == "Fri 1 May"
+    assert "20:30" in said
+    assert "Sat 2 May" in said
+    places = [at for _, at in labels]
+    assert places == sorted(places)
+    assert dict(labels)["20:30"] == pytest.approx(93 / 199, abs=0.02)

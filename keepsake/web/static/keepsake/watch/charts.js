@@ -92,8 +92,9 @@ export class Charts {
 
   async load() {
     const hours = this.period.value;
-    const series = await get(`agents/${this.id}/series`, { hours });
-    if (hours !== this.period.value) return;
+    const series = this.begun ? await this.#series(hours) : await this.#begin();
+    if (this.begun && hours !== this.period.value) return;
+    this.begun = true;
     this.note.hidden = series.complete;
     fill(this.trouble);
     const open = [...this.view.querySelectorAll("details")].map((each) => each.open);
@@ -102,6 +103,23 @@ export class Charts {
     CHARTS.map((chart, i) => figure(this.view, chart, series.points, open[i])).forEach((draw) =>
       draw?.(),
     );
+  }
+
+  #series(hours) {
+    return get(`agents/${this.id}/series`, { hours });
+  }
+
+  /** Begin with the shortest period in which the agent thought; with the first if it did not think at all. */
+  async #begin() {
+    let first = null;
+    for (const { value } of this.period.options) {
+      const series = await this.#series(value);
+      first ??= series;
+      if (!series.points.some(({ thoughts }) => thoughts)) continue;
+      this.period.value = value;
+      return series;
+    }
+    return first;
   }
 
   /** Another period was chosen: remove the charts of the old one and load. */

@@ -1,15 +1,16 @@
 /* The line of an agent's memories, to scale: its tiers, its days and its compactions, with a scrubber. */
 
-import { formatter, onDay } from "./clock.js";
-import { count, el, fill, many, tick, time } from "./dom.js";
+import { onDay } from "./clock.js";
+import { count, el, fill, many, tick } from "./dom.js";
 import { LineType } from "./kinds.js";
 import { PastAgent, lastBefore } from "./past.js";
 import { HIGH, Scrubber } from "./scrubber.js";
 import { svg } from "./svg.js";
+import { ticks } from "./ticks.js";
 
 const DAY = 86400000;
-/** The least share of the line between two dates, so that they do not overlap on a phone. */
-const APART = 0.22;
+/** The seconds without a memory after which a time has no place of its own. */
+const QUIET = 900;
 /** The part of the picture above the tiers, for the marks of compactions. */
 const ABOVE = 14;
 
@@ -45,14 +46,9 @@ export class MemoryLine {
     const dates = el(
       "p",
       { class: "dates", "aria-hidden": "true" },
-      spread(begun, total).map(({ number, at }) => {
-        const share = (number - 1) / Math.max(total - 1, 1);
-        return el(
-          "span",
-          { class: share > 1 - APART ? "late" : null, vars: { "--at": String(share) } },
-          time(at.toISOString(), date),
-        );
-      }),
+      labels(agent, total, widthOf(root)).map(({ at, words: said }) =>
+        el("span", { vars: { "--at": String(at) } }, said),
+      ),
     );
     fill(
       root,
@@ -94,12 +90,6 @@ export class MemoryLine {
   }
 }
 
-const short = formatter({ weekday: "short", day: "numeric", month: "short" });
-
-function date(iso) {
-  return short.format(new Date(iso));
-}
-
 function words(number, parts, names, agent) {
   const part = parts.find(({ last }) => number <= last) ?? parts.at(-1);
   const when = timeOf(agent, number);
@@ -126,14 +116,21 @@ function days(agent, total) {
   return found;
 }
 
-/** Those days whose dates have room. One near the end stands before its line, and needs twice the room. */
-function spread(found, total) {
-  const kept = [];
-  for (const day of found) {
-    const needed = day.number > (1 - APART) * total ? 2 * APART : APART;
-    if (!kept.length || day.number - kept.at(-1).number >= needed * total) kept.push(day);
-  }
-  return kept;
+/** The pixels that an element will have: it may not be in the page yet. */
+function widthOf(root) {
+  return root.clientWidth || document.querySelector("main").clientWidth;
+}
+
+/** The days and hours over a picture of memories 1 to `total`, `wide` pixels wide. */
+function labels({ counts }, total, wide) {
+  if (!counts.length) return [];
+  const before = (time) => lastBefore(counts, time);
+  const scale = {
+    share: (time) => Math.min(counts[before(time)][1], total - 1) / Math.max(total - 1, 1),
+    // Between two counts that are far apart nothing was remembered, or too little to say when.
+    at: (time) => (counts[before(time) + 1]?.[0] ?? time) - counts[before(time)][0] > QUIET,
+  };
+  return ticks(scale, counts[0][0], counts.at(-1)[0], wide);
 }
 
 /** Compactions, undone ones and edits, each at the memory that was the newest. */

@@ -18,8 +18,8 @@ const hours = formatter({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }
 
 /** Labels for the time from `first` to `last` (seconds) in a picture of `wide` pixels: `{ at, words }`, `at` from 0 to 1.
  *
- * `scale` has the share of the picture at which a time is. The first label is a day, and each midnight has one. Hours that fall
- * into a quiet stretch, which is drawn narrow, are left out where they have no room.
+ * `scale` has the share of the picture at which a time is, and whether a time is in a quiet stretch, which may be drawn
+ * narrow. The first label is a day, and so is each midnight that has room. Hours in a quiet stretch have no label.
  */
 export function ticks(scale, first, last, wide) {
   let shown = [];
@@ -68,7 +68,7 @@ function placed(marks, scale, wide) {
   };
   const found = new Set([
     ...marks.filter(({ day }) => day).filter(room),
-    ...marks.filter(({ day }) => !day).filter(room),
+    ...marks.filter(({ day, time }) => !day && !scale.at(time)).filter(room),
   ]);
   return { shown: marks.filter((mark) => found.has(mark)), crowded };
 }
