@@ -273,17 +273,23 @@ class Mind:
         return Deferred.fromCoroutine(preview(agent, impulse, words, tools, self._services))
 
     def ask_aside(
-        self, question: str, without: Collection[int] = (), before: Sequence[Exchange] = ()
+        self,
+        question: str,
+        without: Collection[int] = (),
+        before: Sequence[Exchange] = (),
+        by: Person | None = None,
     ) -> Deferred[AsideAnswer]:
         """Ask the agent a question outside the game, of which it will know nothing.
 
         Args:
             without: The numbers of memories to leave out of its prompt.
             before: What was asked and answered before in the same talk.
+            by: As whom to ask; None for a stranger, to whom nothing private is told.
 
         The result fails with a KeepsakeError; see :func:`keepsake.agent.turns.aside.ask_aside`.
         """
-        asked = ask_aside(self._ref, question, self.tools, self._services, without, before=before)
+        tools = self.tools
+        asked = ask_aside(self._ref, question, tools, self._services, without, before=before, by=by)
         return Deferred.fromCoroutine(asked)
 
     # -- commands

@@ -23,6 +23,7 @@ from keepsake.contrib.evennia.commands.agents import ACTIONS, change_profile
 from keepsake.contrib.evennia.commands.compaction import compaction_result, undo_result
 from keepsake.errors import KeepsakeError
 from keepsake.events.values import Author, CompactReason
+from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.web.access import NotAllowed, acts, address_of, token_of
 from keepsake.web.shapes import ERRORS, AsideView, Done, Refused
@@ -38,6 +39,7 @@ ANSWER_SECONDS = 120.0
 MOST_WITHOUT = 200
 LONGEST_QUESTION = 500
 """The most memories that a question leaves out, and its most characters."""
+LONGEST_KEY = 200
 MOST_BEFORE = 20
 LONGEST_ANSWER = 2000
 """The most questions that were asked before in a talk, and the most characters of an answer."""
@@ -107,6 +109,8 @@ class Question(RequestBody):
     """The numbers of memories to leave out."""
     before: Annotated[tuple[Asked, ...], Field(max_length=MOST_BEFORE)] = ()
     """What was asked before in the same talk. It is kept nowhere else."""
+    by: Annotated[str, StringConstraints(max_length=LONGEST_KEY)] = ""
+    """The identity of the person as whom to ask, whom the agent must know; empty for a stranger."""
 
 
 def _button(name: str, description: str) -> None:
@@ -234,11 +238,13 @@ def ask(request: HttpRequest, number: int, body: Question) -> AsideView:
 
     def action(_agent: AgentMixin, mind: Mind, _who: str) -> ActionResult:
         before = [Exchange(each.question, each.answer) for each in body.before]
-        mind.ask_aside(body.question, body.without, before).addBoth(outcomes.put)
+        by = _known_person(mind, body.by) if body.by else None
+        mind.ask_aside(body.question, body.without, before, by).addBoth(outcomes.put)
         return True, ""
 
     lacking = f" without the memories {body.without}" if body.without else ""
-    _run(request, number, f"ask {body.question!r}{lacking} of", action)
+    taken = f" as {body.by}" if body.by else ""
+    _run(request, number, f"ask {body.question!r}{lacking}{taken} of", action)
     try:
         answer = outcomes.get(timeout=ANSWER_SECONDS)
     except Empty as error:
@@ -247,6 +253,13 @@ def ask(request: HttpRequest, number: int, body: Question) -> AsideView:
     if isinstance(answer, Failure):
         answer.raiseException()
     return AsideView.model_validate(answer)
+
+
+def _known_person(mind: Mind, key: str) -> Person:
+    page = mind.books.people.known.get(key)
+    if page is None:
+        raise KeepsakeError("The agent does not know this person", "Ask as somebody whom it met")
+    return Person(page.name, key)
 
 
 def _run(request: HttpRequest, number: int, what: str, action: Action) -> Done:

@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.turns.aside import ASKER, AsideAnswer
 from keepsake.agent.turns.prompts.prompting import Exchange
 from keepsake.books.plan_lines import read_plan
 from keepsake.errors import ModelError
+from keepsake.happening import Person
 from tests.fakes.model_server import Reply
 from tests.unit.mind.memory_log import file_contents
 from tests.world.agents_world import AgentsWorld
@@ -25,9 +27,10 @@ class TestAside(AgentsWorld):
         *answers: str,
         without: tuple[int, ...] = (),
         before: tuple[Exchange, ...] = (),
+        by: Person | None = None,
     ) -> AsideAnswer:
         self.replies = [*answers]
-        asked = self.mind.ask_aside(question, without, before)
+        asked = self.mind.ask_aside(question, without, before, by)
         self.settle(lambda: bool(asked.called))
         found: list[AsideAnswer] = []
         failed: list[Exception] = []
@@ -71,6 +74,24 @@ class TestAside(AgentsWorld):
         (prompt,) = self.prompts()[made:]
         assert "Do you know Tom?" not in prompt
         assert "Never to me." not in prompt
+
+    def test_asked_as_somebody_it_has_what_they_whispered_and_nobody_else_did(self):
+        tom = Person("Tom", identity_of(self.char1))
+        ann = self.add_player(7, "Ann")
+        self.char1.execute_cmd("whisper Mira = The key is under the mat.")
+        ann.execute_cmd("whisper Mira = The purse is in the well.")
+        self.pass_time(5)
+        made = len(self.prompts())
+        answer = self.ask_aside("Where did I leave it?", "Under the mat.", by=tom)
+        (prompt,) = self.prompts()[made:]
+        assert answer.words == "Under the mat."
+        assert 'Tom says to you, "Where did I leave it?"' in prompt
+        assert "The key is under the mat." in prompt
+        assert "in the well" not in prompt
+        assert ASKER not in prompt
+        newest = self.mind.memory.memory.archive.last_number
+        self.pass_time(5)
+        assert self.mind.memory.memory.archive.last_number == newest
 
     def test_an_answer_without_words_is_asked_for_again(self):
         answer = self.ask_aside("What do you plan?", "> wait", "Nothing at all.")

@@ -1,13 +1,14 @@
 """Asks an agent a question outside the game: its memory, its plans and its world stay as they are.
 
-The question is put into the prompt of a turn as if somebody unknown had just said it. The prompt is
-built by the function that builds every prompt, so the agent answers from what it would have before
-it now. Only the words of the answer are read. Nobody hears them, no deed is done, and neither
-question nor answer becomes a memory. Whoever asks several questions says again what was said
-before, and the prompt has it as the newest lines. Words that were whispered to the agent are not in
-the prompt. Memories can be left out, to see what the agent says without them. Then the window,
-recall, the journal, pages about people, promises and rules do not have them either. Summaries,
-portraits and plans stay as they are.
+The question is put into the prompt of a turn as if somebody unknown, or a person whom the agent
+knows, had just said it. The prompt is built by the function that builds every prompt, so the agent
+answers from what it would have before it now. Only the words of the answer are read. Nobody hears
+them, no deed is done, and neither question nor answer becomes a memory. Whoever asks several
+questions says again what was said before, and the prompt has it as the newest lines. Words that
+were whispered to the agent are not in the prompt, except by the person as whom it is asked.
+Memories can be left out, to see what the agent says without them. Then the window, recall, the
+journal, pages about people, promises and rules do not have them either. Summaries, portraits and
+plans stay as they are.
 
 Everything here runs on the reactor thread.
 """
@@ -29,6 +30,7 @@ from keepsake.agent.turns.prompts.prompting import BuiltPrompt, Exchange, Suppos
 from keepsake.archive.privacy import NO_PRIVATE_WORDS
 from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.events.values import RecallPurpose
+from keepsake.happening import Person
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.tickets import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
@@ -146,10 +148,12 @@ async def ask_aside(
     without: Collection[int] = (),
     *,
     before: Sequence[Exchange] = (),
+    by: Person | None = None,
 ) -> AsideAnswer:
     """Ask an agent a question outside the game.
 
-    ``without``: The memories to leave out. ``before``: What was asked and answered before.
+    ``without``: The memories to leave out. ``before``: What was asked and answered before. ``by``:
+    As whom to ask; None for a stranger.
 
     A model whose answer has no words, or only words that the guard refuses, is asked once more.
 
@@ -161,7 +165,8 @@ async def ask_aside(
     if agent is None:
         raise KeepsakeError(f"{ref.name} is gone")
     services.update_limits()
-    impulse = Impulse(ImpulseKind.ADDRESSED, from_player=True, source=ASKER)
+    who = by or Person(ASKER, "")
+    impulse = Impulse(ImpulseKind.ADDRESSED, True, who.name, source_id=who.id)
     turn = await suppose(
         agent,
         impulse,
@@ -169,7 +174,7 @@ async def ask_aside(
         tools,
         services,
         purpose=RecallPurpose.INTERVIEW,
-        audience=NO_PRIVATE_WORDS,
+        audience=frozenset({by.id}) if by is not None else NO_PRIVATE_WORDS,
         without=without,
         before=before,
     )

@@ -135,10 +135,11 @@ def test_charts_begin_with_a_period_in_which_the_agent_thought(page: Page) -> No
 
     page.route("**/series?hours=1", quiet)
     open_mira(page, "charts")
-    expect(page.get_by_label("The last")).to_have_value("6")
+    period = page.locator("#panel-charts select")
+    expect(period).to_have_value("6")
     expect(page.locator("#panel-charts canvas").first).to_be_visible()
-    page.get_by_label("The last").select_option("1")
-    expect(page.get_by_label("The last")).to_have_value("1")
+    period.select_option("1")
+    expect(period).to_have_value("1")
 
 
 def test_the_prompt_stands_there_by_section(page: Page) -> None:
@@ -238,6 +239,13 @@ def test_a_builder_talks_with_an_agent_outside_the_game(page: Page, world: Watch
     expect(lines).to_have_count(1)
     expect(lines.first).to_contain_text("outside the game")
     assert asked[-1].post_data_json["before"] == []
+    page.locator("#panel-talk select").select_option("Tamsin")
+    expect(lines).to_have_count(0)  # another person begins another talk
+    words.fill("Who am I?")
+    words.press("Enter")
+    expect(lines).to_contain_text(["You as Tamsin Who am I?"])
+    expect(lines.first).to_contain_text("outside the game The ferry leaves at")
+    assert asked[-1].post_data_json["by"]
 
 
 def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: WatchedWorld) -> None:

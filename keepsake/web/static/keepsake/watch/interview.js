@@ -1,6 +1,6 @@
 /* A talk with an agent outside the game: nobody there hears it, and the agent forgets it with the page. */
 
-import { builders, post } from "./api.js";
+import { builders, get, post } from "./api.js";
 import { announce, el, fill } from "./dom.js";
 
 /** Milliseconds to wait for an answer: the server waits two minutes for the model. */
@@ -22,6 +22,11 @@ export class Interview {
       "aria-label": `Say to ${this.name}`,
       placeholder: `What do you know of the ferry, ${this.name}?`,
     });
+    this.by = el(
+      "select",
+      { on: { change: () => this.#talk.length && this.#forget() } },
+      el("option", { value: "" }, "a stranger"),
+    );
     this.send = el("button", {}, "Ask");
     this.forget = el(
       "button",
@@ -34,16 +39,22 @@ export class Interview {
       "form",
       { class: "tools", on: { submit: (event) => this.#ask(event) } },
       this.words,
+      el("label", {}, "as ", this.by),
       this.send,
       this.forget,
     );
-    const what = `${this.name} answers from memory and plans as they are now, and takes you for a stranger: what was whispered
-      is not said. Nobody in the game hears it, and ${this.name} does not remember it. This page knows what was said until you
-      forget it or leave.`;
+    const what = `${this.name} answers from memory and plans as they are now. To a stranger no whisper is told; to somebody
+      else, what they whispered themselves. Nobody in the game hears it, and ${this.name} does not remember it. This page
+      knows what was said until you forget it or leave.`;
     fill(root, el("p", { class: "dim" }, what), this.lines, this.said, builders(form));
   }
 
-  load() {}
+  /** Offer everybody whom the agent has met. */
+  async load() {
+    const people = await get("people");
+    const known = people.filter(({ known_by: by }) => by.includes(this.id));
+    this.by.append(...known.map(({ key, name }) => el("option", { value: key }, name)));
+  }
 
   async #ask(event) {
     event.preventDefault();
@@ -51,14 +62,14 @@ export class Interview {
     const question = this.words.value.trim();
     if (!question) return;
     const before = this.#talk.slice(-MOST_BEFORE);
-    const line = this.#add(question);
+    const line = this.#add(question, this.by.selectedOptions[0].textContent);
     this.words.value = "";
     this.send.disabled = true;
     fill(this.said, "The model is asked. This may take a minute …");
     try {
       const { words, problem, model } = await post(
         `agents/${this.id}/ask`,
-        { question, before },
+        { question, before, by: this.by.value },
         PATIENCE,
       );
       if (words) this.#talk.push({ question, answer: words.slice(0, LONGEST) });
@@ -71,11 +82,18 @@ export class Interview {
     this.words.focus();
   }
 
-  #add(question) {
+  #add(question, as) {
     const line = el(
       "li",
       { "data-row": true, tabindex: "-1" },
-      el("p", {}, el("b", {}, "You"), " ", el("bdi", {}, question)),
+      el(
+        "p",
+        {},
+        el("b", {}, "You"),
+        this.by.value ? [" ", el("small", {}, "as ", el("bdi", {}, as))] : null,
+        " ",
+        el("bdi", {}, question),
+      ),
     );
     this.lines.append(line);
     this.forget.hidden = false;
