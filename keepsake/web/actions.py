@@ -94,7 +94,7 @@ _Asked = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUEST
 _Answered = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ANSWER)]
 
 
-class Asked(RequestBody):
+class AskedBefore(RequestBody):
     """A question that was asked before in the same talk, and its answer."""
 
     question: _Asked
@@ -107,7 +107,7 @@ class Question(RequestBody):
     question: _Asked
     without: Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_WITHOUT)] = ()
     """The numbers of memories to leave out."""
-    before: Annotated[tuple[Asked, ...], Field(max_length=MOST_BEFORE)] = ()
+    before: Annotated[tuple[AskedBefore, ...], Field(max_length=MOST_BEFORE)] = ()
     """What was asked before in the same talk. It is kept nowhere else."""
     by: Annotated[str, StringConstraints(max_length=LONGEST_KEY)] = ""
     """The identity of the person as whom to ask, whom the agent must know; empty for a stranger."""
