@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from keepsake.archive.records import Memory
 from keepsake.tracing.bases import Link
 from keepsake.tracing.echoes import Echo
 from keepsake.tracing.paths import Path
@@ -105,6 +107,8 @@ class Fact:
         complete: False if there are too many tellings to follow all of them.
         strands: Of typed words: the lines about them that belong together, the likeliest first.
             What else has a part of the words is in none of the tellings.
+        news: Of typed words: later lines that are near to what tells them, the nearest first; of
+            each, who remembers it, by key, and the memories.
     """
 
     tellings: tuple[Telling, ...]
@@ -112,3 +116,4 @@ class Fact:
     echoes: tuple[Echo, ...] = ()
     complete: bool = True
     strands: tuple[Strand, ...] = ()
+    news: tuple[Sequence[tuple[str, Memory]], ...] = ()

@@ -29,10 +29,10 @@ from keepsake.tracing.standing import Holding
 from keepsake.tracing.tellings import tellings_of, text_of
 from keepsake.tracing.texts import memories_at
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
-from keepsake.tracing.typed.gathering import gathered, has_near
+from keepsake.tracing.typed.gathering import Found, gathered, has_near, id_of
 from keepsake.tracing.typed.meant import NOBODY, Meant, People
 from keepsake.tracing.typed.reading import LineReader
-from keepsake.tracing.typed.signals import judged
+from keepsake.tracing.typed.signals import Judged, judged
 from keepsake.tracing.typed.strands import likely, strands
 from keepsake.tracing.wording import Wording
 
@@ -145,9 +145,9 @@ def follow_words(
     gathered_of, complete = gathered(archives, meant, people, happening, most, near=begun)
     # Without those near in meaning, the weights do not hold.
     judge = reader if has_near(gathered_of) else None
-    chances = judged(archives, gathered_of, meant, people, judge) if judge else {}
+    known = judged(archives, gathered_of, meant, people, judge) if judge else Judged()
     typed = {word for way in wording.ways for word in way}
-    about = choice.of(strands(gathered_of, typed, chances))
+    about = choice.of(strands(gathered_of, typed, known.chances))
     found = likely(gathered_of, about)
     witnesses = {}
     for key, each in archives.items():
@@ -184,7 +184,20 @@ def follow_words(
 
     found_by = archives, witnesses, tracer, holding, said_in
     fact = _fact(*found_by, tells=tells, also=retold, complete=complete)
-    return replace(fact, strands=tuple(about))
+    return replace(fact, strands=tuple(about), news=tuple(_heard_in(gathered_of, known.news)))
+
+
+def _heard_in(
+    found: Mapping[str, Sequence[Found]], happenings: Sequence[str]
+) -> Iterator[Sequence[tuple[str, Memory]]]:
+    """Yield who remembers each of some happenings, by key, and the memories."""
+    for happening in happenings:
+        yield [
+            (key, each.memory)
+            for key, of in found.items()
+            for each in of
+            if id_of(key, each.memory) == happening
+        ]
 
 
 def _fact(

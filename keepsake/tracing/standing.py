@@ -28,6 +28,19 @@ class Standing(StrEnum):
     """Only its archive has it: no prompt has it, unless recall finds it."""
 
 
+class Hold(StrEnum):
+    """Where an agent has a fact now, books counted: the first of these that is true."""
+
+    WINDOW = "window"
+    """Word for word in its prompts, or as it told it on itself."""
+    SUMMARY = "summary"
+    """In one of its summaries."""
+    BOOK = "book"
+    """In a pin, a promise, a plan, a note, its journal, or on a page about somebody."""
+    RECALL = "recall"
+    """Only in its archive: no prompt has it, unless recall finds it."""
+
+
 TIERS: Mapping[Tier, Standing] = {Tier.RECENT: Standing.RECENT, Tier.LONGTERM: Standing.LONGTERM}
 """Where an agent has a fact by each of its summaries."""
 _WHISPERED = (Standing.LOST, Kept.WHISPERED, "")

@@ -34,7 +34,7 @@ from keepsake.models.queue import READY, UNASKED
 from keepsake.tracing.bases import Link
 from keepsake.tracing.facts import Way
 from keepsake.tracing.kept import Kept
-from keepsake.tracing.standing import Standing
+from keepsake.tracing.standing import Hold, Standing
 from keepsake.web.asked.shapes import QuestionKind
 from keepsake.web.questions.motive import MotiveKind
 from keepsake.web.searching import By
@@ -75,6 +75,7 @@ def _script() -> str:
         "EditableBook": _members(EditableBook),
         "EventKind": {kind.upper(): kind for kind in KINDS},
         "HappeningKind": _members(HappeningKind),
+        "Hold": _members(Hold),
         "ImpulseKind": _members(ImpulseKind),
         "Kept": _members(Kept),
         "KnownVerb": _members(KnownVerb),

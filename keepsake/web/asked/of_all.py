@@ -12,14 +12,7 @@ from keepsake.web.access import BadRequest
 from keepsake.web.asked.knows import knows
 from keepsake.web.asked.lines import day_and_hour, short
 from keepsake.web.asked.shapes import AnswerLine, AnswerView, QuestionKind
-from keepsake.web.fact_shapes import (
-    FactView,
-    HearingView,
-    KnowerView,
-    MapRoom,
-    OutsiderView,
-    TellingView,
-)
+from keepsake.web.fact_shapes import KnowingView, MapRoom, NewsView, OutsiderView, WhoView
 from keepsake.web.now import rooms
 from keepsake.web.pasts.followed import fact_now
 from keepsake.web.people import known
@@ -93,47 +86,43 @@ def _known(name: str) -> Iterator[AnswerLine]:
 
 
 def _knowing(words: str) -> Sequence[AnswerLine]:
-    """Return who knows of words, in the order in which they came to know, and what perhaps is."""
+    """Return who knows of words, by when they came to know, who perhaps does, and later news."""
     if not words:
         raise BadRequest("There is nothing to follow", "Give words")
     found = fact_now(words)
-    told = {
-        (each.id, each.n): (telling, each)
-        for telling in found.tellings
-        for each in telling.hearings
-    }
-    lines = [(knower.path[-1].time, _first(knower, told)) for knower in found.knowers]
-    lines += [(each.time, _outside(each, found.tellings)) for each in found.outsiders]
-    lines = [*sorted(lines, key=_when)[:MOST_KNOWING], *_perhaps(found)]
-    return [line for _, line in sorted(lines, key=_when)]
+    who = found.who
+    assert who is not None
+    texts = {each.happening: each.text for each in found.tellings}
+    lines = [(each.time, _first(each)) for each in who.knowing]
+    lines += [(each.time, _outside(each, texts)) for each in found.outsiders]
+    lines = sorted(lines, key=_when)[:MOST_KNOWING]
+    lines = sorted([*lines, *_perhaps(who)], key=_when)
+    if not lines and who.answer:
+        return [AnswerLine(label="", text=who.answer)]
+    return [*(line for _, line in lines), *map(_later, who.news)]
 
 
 def _when(each: tuple[datetime, AnswerLine]) -> datetime:
     return each[0]
 
 
-type _Told = Mapping[tuple[int, int], tuple[TellingView, HearingView]]
-
-
-def _first(knower: KnowerView, told: _Told) -> AnswerLine:
-    """Return how an agent came to know it first."""
-    last = knower.path[-1]
-    telling, hearing = told.get((last.id, last.n), (None, None))
-    way = hearing.way if hearing is not None else None
+def _first(knowing: KnowingView) -> AnswerLine:
+    """Return how an agent came to know it first, and what it has of it now."""
+    how = _from(knowing.way, knowing.source)
     return AnswerLine(
-        label=knower.agent,
-        text=short(f"{_from(way, knower.source)}: {telling.text if telling else knower.heard}"),
-        aside=_at(last.time),
-        private=telling is not None and telling.private,
+        label=f"Perhaps {knowing.agent}" if knowing.doubtful else knowing.agent,
+        text=short(f"{how}: {knowing.heard}"),
+        aside=f"{_at(knowing.time)}; {knowing.now}",
+        private=knowing.private,
     )
 
 
-def _outside(known_to: OutsiderView, tellings: Sequence[TellingView]) -> AnswerLine:
+def _outside(known_to: OutsiderView, texts: Mapping[str, str]) -> AnswerLine:
     """Return how somebody who is no agent came to know it first."""
-    text = next((each.text for each in tellings if each.happening == known_to.happening), "")
+    how = _from(known_to.way, known_to.source)
     return AnswerLine(
         label=known_to.name,
-        text=short(": ".join(filter(None, (_from(known_to.way, known_to.source), text)))),
+        text=short(": ".join(filter(None, (how, texts.get(known_to.happening, ""))))),
         aside=_at(known_to.time),
         private=known_to.private,
     )
@@ -150,20 +139,27 @@ def _at(moment: datetime) -> str:
     return day_and_hour(moment, runtime().clock.now())
 
 
-def _perhaps(found: FactView) -> Iterator[tuple[datetime, AnswerLine]]:
+def _perhaps(who: WhoView) -> Iterator[tuple[datetime, AnswerLine]]:
     """Yield the line that perhaps tells it too and that was said first."""
-    perhaps = (each for each in found.strands if each.perhaps and not each.likely)
-    first = min(perhaps, key=lambda each: each.time, default=None)
-    if first is None:
-        return
-    to = f" to {', '.join(first.to)}" if first.to else ""
-    line = AnswerLine(
-        label="Perhaps",
-        text=short(f"{first.speaker}{to}: {first.text}" if first.speaker else first.text),
-        aside=_at(first.time),
-        private=first.private,
+    for each in [each for each in who.sources if not each.counted][:1]:
+        line = AnswerLine(
+            label="Perhaps",
+            text=short(f"{each.source}: {each.text}" if each.source else each.text),
+            aside=_at(each.time),
+            private=each.private,
+        )
+        yield each.time, line
+
+
+def _later(news: NewsView) -> AnswerLine:
+    """Return what was said of it later."""
+    to = f" to {', '.join(news.to)}" if news.to else ""
+    return AnswerLine(
+        label="Told again" if news.told else "Later, perhaps of it",
+        text=short(f"{news.speaker}{to}: {news.text}"),
+        aside=_at(news.time),
+        private=news.private,
     )
-    yield first.time, line
 
 
 _ANSWERS: Mapping[QuestionKind, Callable[[str], Sequence[AnswerLine] | Iterator[AnswerLine]]] = {

@@ -17,6 +17,7 @@ from keepsake.tracing.facts import Knower, Telling
 from keepsake.tracing.outsiders import outsiders
 from keepsake.tracing.past import Archived
 from keepsake.tracing.paths import Step
+from keepsake.tracing.tellings import telling_in
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
 from keepsake.tracing.typed.reading import LineReader
 from keepsake.tracing.wording import Wording
@@ -26,6 +27,7 @@ from keepsake.web.fact_shapes import (
     FactView,
     HearingView,
     KnowerView,
+    NewsView,
     OutsiderView,
     SpellView,
     StepView,
@@ -34,6 +36,7 @@ from keepsake.web.fact_shapes import (
 )
 from keepsake.web.pasts.archives import Folders, archives_of
 from keepsake.web.pasts.strands import people_of, strand_views
+from keepsake.web.pasts.who import who_knows
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.noted import noted
 from keepsake.web.questions.quoted import with_quotations
@@ -60,6 +63,7 @@ def fact(
     embedder: Embedder | None = None,
     reader: LineReader | None = None,
     choice: LineChoice = AS_FOUND,
+    now: datetime | None = None,
 ) -> FactView:
     """Return where a fact went.
 
@@ -72,6 +76,7 @@ def fact(
         words: The ways of saying it; empty to follow the memory itself, in whatever words.
         number: The agent whose memory ``n`` it is; None if there are only words.
         choice: Which lines mean the words, as somebody says who read them.
+        now: The present time; None if the answer need not name the day.
 
     Raises:
         BadRequest: There are neither words nor a memory.
@@ -104,7 +109,7 @@ def fact(
     speakers = {each.happening: each for each in found.tellings}
     suggested = asked.words if asked else ()
     acts = max(MOST_ACTS // max(len(found.knowers), 1), LEAST_ACTS)
-    return FactView(
+    view = FactView(
         words=words.strip(),
         memory=_begun_with(begin, archives[str(number)]) if begin else None,
         suggested=tuple(WordCount(word=word, count=count) for word, count in suggested),
@@ -127,6 +132,30 @@ def fact(
             for each in found.echoes
         ),
         strands=strand_views(found.strands, words, names, embedder),
+    )
+    who = who_knows(
+        view,
+        {int(key): name for key, name in names.items()},
+        tuple(_near(each, names) for each in found.news),
+        chosen=bool(choice.meant or choice.other),
+        now=now,
+    )
+    return view.model_copy(update={"who": who})
+
+
+def _near(heard: Sequence[tuple[str, Memory]], names: Mapping[str, str]) -> NewsView:
+    """Return a line that is near to what tells a fact. ``heard``: Who remembers it, by key."""
+    telling = telling_in("", heard, names)
+    key, memory = heard[0]
+    return NewsView(
+        id=int(key),
+        n=memory.number,
+        time=telling.time,
+        speaker=names.get(telling.agent, telling.speaker),
+        to=telling.to,
+        text=telling.text,
+        private=telling.private,
+        told=False,
     )
 
 

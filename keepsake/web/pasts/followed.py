@@ -31,5 +31,6 @@ def fact_now(
         embedder=services.embedder,
         reader=line_reader(services.embedder, world.searched()) if words else None,
         choice=choice,
+        now=services.clock.now(),
     )
     return found.model_copy(update={"reader": bool(found.strands) and has_reader(services)})

@@ -62,9 +62,11 @@ def noted(
         own = known.get(str(agent.id), frozenset[int]())
 
         def says(text: str, numbers: Sequence[int], own: frozenset[int] = own) -> bool:
+            if not own.isdisjoint(numbers):
+                return True
             if wording is not None:
                 return wording.is_said_in(text)
-            return not own.isdisjoint(numbers) or content.is_verbatim_in(text)
+            return content.is_verbatim_in(text)
 
         yield from islice(_noted(agent, says), MOST)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.slow.browser.scripts.serving import serve
+from tests.slow.browser.scripts.serving import serve_fact
 from tests.slow.browser.watched import WatchedWorld
 
 
@@ -22,7 +22,7 @@ def test_who_said_what_nobody_told_them_is_marked(page: Page, world: WatchedWorl
     own = {**telling, "happening": "h2", "time": times[1], "id": 2, "text": nell["heard"]}
     own |= {"hearings": [{"id": 2, "n": 4, "way": "said"}]}
     found = {"words": "Beatrix", "memory": None, "suggested": [], "complete": True, "noted": []}
-    serve(page, "fact?*", {**found, "tellings": [first, own], "knowers": [nell], "echoes": []})
+    serve_fact(page, {**found, "tellings": [first, own], "knowers": [nell], "echoes": []})
     page.goto("/agents/fact?q=Beatrix")
     untold = "said it, and nobody is known to have told Nell"
     expect(page.locator("#knowers .untold")).to_have_text(untold)
@@ -39,16 +39,16 @@ def test_a_summary_that_knows_too_much_is_flagged(page: Page, world: WatchedWorl
         "compaction": 2,
     }
     found = {"words": "lantern", "memory": None, "suggested": [], "complete": True}
-    serve(page, "fact?*", {**found, "tellings": [], "knowers": [], "noted": [], "echoes": [echo]})
+    serve_fact(page, {**found, "tellings": [], "knowers": [], "noted": [], "echoes": [echo]})
     page.goto("/agents/fact?q=lantern")
-    row = page.locator("#echoes li")
+    row = page.locator("#knowers > li.echo")
     expect(row).to_contain_text("has it in the short-term summary, but no memory with these words.")
     expect(row.locator("q")).to_have_text("A <b>lantern</b>.")
     expect(row.get_by_role("link", name="compaction 2")).to_have_attribute(
         "href", "/agents/1/#compactions/2"
     )
     told = {**found, "tellings": [], "knowers": [], "noted": []}
-    serve(page, "fact?*", {**told, "echoes": [{**echo, "memories": [4, 9]}]})
+    serve_fact(page, {**told, "echoes": [{**echo, "memories": [4, 9]}]})
     page.goto("/agents/fact?q=lantern")
     expect(row).to_contain_text("has it in the short-term summary, from memories in other words.")
     expect(row.get_by_role("link", name="memory 9")).to_have_attribute(
@@ -74,18 +74,18 @@ def test_what_an_agent_has_only_in_its_books_is_known_to_it(page: Page, world: W
     telling |= {"hearings": [heard], "rests_on": 0, "link": None, "came_from": ""}
     found = {"words": "lantern", "memory": None, "suggested": [], "complete": True, "echoes": []}
     found |= {"tellings": [telling], "knowers": [mira], "noted": noted}
-    serve(page, "fact?*", found)
+    serve_fact(page, found)
     page.goto("/agents/fact?q=lantern")
-    known = page.locator("#knowers > li")
+    known = page.locator("#knowers > li:not(.echo)")
     expect(known.locator(".how")).to_have_text(
-        "has it in the page of Tom, in the prompts while Tom is there."
+        "has it in its page of Tom, in the prompts while Tom is there."
     )
     known.get_by_text("More").click()
     expect(known.locator(".noted li")).to_contain_text("In the page of Tom")
     expect(known.locator(".noted li")).to_contain_text("A <b>lantern</b>.")
     expect(known.locator(".noted li")).to_contain_text("in private")
     expect(page.locator("#summary")).to_have_text("1 telling.")
-    expect(page.locator("#echoes > li")).to_contain_text("has it in the books, but no memory of it")
+    expect(page.locator("#knowers > li.echo")).to_contain_text("has it in the books, from")
     said = page.locator("#tellings > li .what")
     expect(said).to_have_text("Tom to Mirawhispered: A lantern.")
 
@@ -118,7 +118,7 @@ def test_a_card_says_who_said_what_it_quotes_and_that_it_was_whispered(
     page_of |= {"numbers": [9], "time": times[1], "private": True}
     found = {"words": "Aleid", "memory": None, "suggested": [], "complete": True, "echoes": []}
     found |= {"tellings": [telling | each for each in (aloud, quiet, own)]}
-    serve(page, "fact?*", {**found, "knowers": [nell], "noted": [page_of]})
+    serve_fact(page, {**found, "knowers": [nell], "noted": [page_of]})
     page.goto("/agents/fact?q=Aleid")
     card = page.locator("#knowers > li")
     expect(card.locator(".from")).to_contain_text("Nell overheard Bob, ")

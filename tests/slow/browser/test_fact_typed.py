@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.slow.browser.scripts.serving import ACT, serve
+from tests.slow.browser.scripts.serving import ACT, serve, serve_fact
 from tests.slow.browser.watched import FACT, WatchedWorld
 
 
@@ -55,7 +55,7 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     found = {"words": "Bob's watch", "memory": None, "suggested": [], "complete": True}
     guess = {**knower, "id": 3, "agent": "Wren", "path": [{**step, "id": 3, "n": 2}]}
     found |= {"tellings": [telling], "knowers": [guess, knower], "noted": [], "echoes": []}
-    serve(page, "fact?*", {**found, "strands": strands})
+    serve_fact(page, {**found, "strands": strands})
     page.goto("/agents/fact?q=Bob's+watch")
     expect(page.locator("#answer")).to_have_text(
         re.compile(
@@ -115,12 +115,12 @@ def test_what_was_overheard_and_may_mean_something_else_is_no_first_hearing(
     bram |= {"memories": [2, 3], "spells": [{**spell, "compaction": 0, "n": 3}], "acts": []}
     found = {"words": "Bob's watch", "memory": None, "suggested": [], "complete": True}
     found |= {"tellings": tellings, "knowers": [bram], "noted": [], "echoes": []}
-    serve(page, "fact?*", {**found, "strands": strands})
+    serve_fact(page, {**found, "strands": strands})
     page.goto("/agents/fact?q=Bob's+watch")
     card = page.locator("#knowers > li")
     expect(card.locator(".from")).to_contain_text("Bram from Bob, aloud, ")
     expect(card.locator(".first q")).to_have_text(texts[2])
-    expect(card.locator(".how")).to_have_text("still has it, word for word.")
+    expect(card.locator(".how")).to_have_text("has it word for word in its prompts.")
 
 
 def test_what_means_something_else_is_left_out_by_a_link_that_can_be_shared(
@@ -171,7 +171,7 @@ def test_other_words_name_who_perhaps_knows_it_and_players_have_a_form_of_their_
     found = {"words": "Ann is deaf", "memory": None, "suggested": [], "complete": True}
     found |= {"tellings": [{**telling, "came_from": ""}], "knowers": [nell], "noted": []}
     found |= {"outsiders": [ann, bob], "echoes": [], "strands": [sure, maybe, other]}
-    serve(page, "fact?*", found)
+    serve_fact(page, found)
     page.goto("/agents/fact?q=Ann+is+deaf")
     expect(page.locator("#answer")).to_have_text(
         re.compile("^1 of 7 agents and 2 players have heard of “Ann is deaf”, .*Perhaps Joss too.$")
@@ -193,12 +193,12 @@ def test_a_model_may_read_which_lines_mean_the_typed_words(page: Page, world: Wa
     sock = {**line, "n": 4, "text": "It is in my sock.", "likely": False}
     found = {"words": "Bob's watch", "memory": None, "suggested": [], "complete": True}
     found |= {"tellings": [], "knowers": [], "noted": [], "echoes": [], "strands": [duty, sock]}
-    serve(page, "fact?*", found)
+    serve_fact(page, found)
     page.goto("/agents/fact?q=Bob's+watch")
     button = page.get_by_role("button", name="Ask the model")
     expect(page.locator("#strands")).to_contain_text("Is Wren on watch?")
     expect(button).to_have_count(0)  # there is no model
-    serve(page, "fact?*", {**found, "reader": True})
+    serve_fact(page, {**found, "reader": True})
     read = {"meant": [{"id": 1, "n": 4}], "other": [{"id": 1, "n": 9}], "model": "qwen"}
     serve(page, "fact/meant", read)
     page.reload()
@@ -233,7 +233,7 @@ def test_who_has_no_typed_word_may_have_it_in_others(page: Page, world: WatchedW
     telling |= {"link": None, "came_from": "", "hearings": [{"id": joss, "n": 4, "way": "told"}]}
     found = {"words": "wedding", "memory": None, "suggested": [], "complete": True}
     found |= {"tellings": [telling], "knowers": [knower], "noted": [], "echoes": []}
-    serve(page, "fact?*", {**found, "strands": [strand]})
+    serve_fact(page, {**found, "strands": [strand]})
     page.goto("/agents/fact?q=wedding")
     rest = page.locator("#ignorant")
     expect(rest).to_contain_text("Not found with Bram, ")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from playwright.sync_api import Locator, Page
+
+from keepsake.web.fact_shapes import FactView
+from keepsake.web.pasts.who import who_knows
 
 ACT = {
     "number": 9,
@@ -18,6 +22,19 @@ ACT = {
 def serve(page: Page, what: str, answer: Any) -> None:
     """Let the API answer so to addresses that end with ``what``."""
     page.route(f"**/agents/api/{what}", lambda route: route.fulfill(json=answer))
+
+
+def serve_fact(page: Page, found: dict[str, Any], *, agents: int = 7, chosen: bool = False) -> None:
+    """Let the API answer where a fact went, with the short answer that the server makes of it.
+
+    ``agents``: How many the world has.
+    """
+    strands = [{"perhaps": False, "judged": False, **each} for each in found.get("strands", ())]
+    view = FactView.model_validate({"outsiders": (), **found, "strands": strands})
+    names = {number: f"agent {number}" for number in range(1, agents + 1)}
+    names |= {each.id: each.agent for each in (*view.knowers, *view.noted, *view.echoes)}
+    who = who_knows(view, names, chosen=chosen, now=datetime.now(UTC))
+    serve(page, "fact?*", {**found, "who": who.model_dump(mode="json")})
 
 
 def show(page: Page, module: str, section: str, at: str = "") -> None:

@@ -3,14 +3,13 @@
 import { get, mayAct } from "./api.js";
 import { announce, bindKeys, byId, count, el, fill, many, rowKeys, setText } from "./dom.js";
 import { account, answer, drawUnknowing } from "./fact_answer.js";
-import { drawKnowers, inBooks, tellStanding } from "./fact_knowers.js";
+import { drawKnowers, standing, tellStanding } from "./fact_knowers.js";
 import {
   kindOf,
   makeFolded,
   nameOf,
   page,
   seconds,
-  several,
   spellAt,
   take,
   typed,
@@ -21,7 +20,6 @@ import { drawTellings, line, markTelling } from "./fact_tellings.js";
 import { WorldMap } from "./map.js";
 import { PastAgent } from "./past.js";
 import { TimeScrubber, setTierBar, tierBar } from "./scrubber.js";
-import { stands } from "./standings.js";
 import { drawStrands } from "./strands.js";
 
 const LINK = "#memory/";
@@ -156,10 +154,10 @@ function drawWords(agent, n) {
   byId("by-word").hidden = !suggested.length;
 }
 
-/** How often it was told until a time, and how many of those who knew it had lost it. */
-function tally(until) {
-  const { told, lost } = account(until);
-  const gone = lost ? `; lost by ${many(lost, "agent")}, but in the archive` : "";
+/** How often it was told until a time, and how many of those who knew it had it only by recall. */
+function tally(until, now) {
+  const { told, lost } = account(until, now);
+  const gone = lost ? `; ${many(lost, "agent")} ${lost === 1 ? "has" : "have"} it only by recall` : "";
   const more = page.fact.complete ? "" : ". There are too many to follow all of them";
   return `${many(told, "telling")}${gone}${more}.`;
 }
@@ -193,9 +191,7 @@ function draw() {
         name: agent.name,
         place: now === scrubber.last ? agent.present : agent.placeAt(now),
         ring: spell ? `${spell.standing} ${knows.get(agent.id).way}` : "unknowing",
-        words: spell
-          ? inBooks(knows.get(agent.id), spell) || stands(spell, typed(), several())
-          : "does not know it",
+        words: spell ? standing(knows.get(agent.id), spell) : "does not know it",
       };
     }),
   );
@@ -213,7 +209,7 @@ function draw() {
   setText(byId("answer"), answer(until, now === scrubber.last));
   drawSources(until, now === scrubber.last);
   if (page.parameters.has("q") || fact.memory)
-    setText(byId("summary"), fact.tellings.length ? tally(until) : "");
+    setText(byId("summary"), fact.tellings.length ? tally(until, now === scrubber.last) : "");
   for (const row of byId("main").querySelectorAll("[data-time]"))
     row.classList.toggle("to-come", Number(row.dataset.time) > until);
 }

@@ -7,7 +7,6 @@ import { excerpt } from "./excerpt.js";
 import { fromWhom } from "./fact_answer.js";
 import { leaveOut } from "./fact_choice.js";
 import {
-  doubtful,
   grouped,
   hour,
   isUntold,
@@ -21,7 +20,7 @@ import {
   who,
 } from "./fact_state.js";
 import { Kept, Standing, Way } from "./kinds.js";
-import { notedList, placeOf } from "./noted.js";
+import { notedList } from "./noted.js";
 import { inWords, sentence } from "./sentences.js";
 import { WHERE, stands } from "./standings.js";
 
@@ -42,13 +41,18 @@ export function drawKnowers() {
       hearings.map((each) => [`${each.id} ${each.n}`, at]),
     ),
   );
-  const unheard = fact.noted.filter(({ id }) => !fact.knowers.some((each) => each.id === id));
-  const sure = fact.knowers.filter((each) => !doubtful(each));
-  const unsure = fact.knowers.filter(doubtful);
-  fill(byId("knowers"), cards(sure));
+  const others = [...fact.knowers, ...fact.echoes].map(({ id }) => id);
+  const unheard = fact.noted.filter(({ id }) => !others.includes(id));
+  const sure = fact.knowers.filter((each) => !each.doubtful);
+  const unsure = fact.knowers.filter((each) => each.doubtful);
+  fill(
+    byId("knowers"),
+    cards(sure),
+    fact.echoes.map(echo),
+    [...grouped(unheard, ({ id }) => id)].map(noter),
+  );
   byId("perhaps").hidden = !unsure.length;
   fill(byId("doubtful"), cards(unsure));
-  fill(byId("echoes"), fact.echoes.map(echo), [...grouped(unheard, ({ id }) => id)].map(noter));
 }
 
 function cards(knowers) {
@@ -88,6 +92,7 @@ function echo({ id, agent, standing, said, compaction, memories = [] }) {
       el("span", { class: "how" }, `has it ${WHERE[standing]}, ${rest}`),
     ),
     el("p", { class: "heard" }, el("q", { dir: "auto" }, said)),
+    notedList(page.fact.noted.filter((each) => each.id === id)),
     el(
       "p",
       {},
@@ -118,7 +123,9 @@ function noter([id, noted]) {
       "p",
       {},
       el("b", {}, el("a", { href: `/agents/${id}/`, "data-opens": true, dir: "auto" }, nameOf(id))),
-      " has it in the books, but no memory of it.",
+      noted.some(({ numbers }) => numbers.length)
+        ? " has it in the books, from memories in other words."
+        : " has it in the books, but no memory of it.",
     ),
     notedList(noted),
   );
@@ -144,7 +151,7 @@ function knower(of) {
         {},
         el("a", { href: `/agents/${of.id}/`, "data-opens": true, dir: "auto" }, of.agent),
       ),
-      doubtful(of) ? " ? " : " ",
+      of.doubtful ? " ? " : " ",
       el("span", { class: isUntold(of) ? "untold" : "" }, fromWhom(of)),
       ", ",
       el(
@@ -295,10 +302,7 @@ function memoryOf(id, number) {
 
 /** Say in a row how somebody has the fact at a time. */
 export function tellStanding(row, of, spell) {
-  const how = spell
-    ? `${inBooks(of, spell) || still(of, spell) || stands(spell, typed(), several())}.`
-    : "does not know it yet.";
-  setText(row.querySelector(".how"), how);
+  setText(row.querySelector(".how"), spell ? `${standing(of, spell)}.` : "does not know it yet.");
   const heard = row.querySelector(".heard");
   const retold = [Kept.SHORTER, Kept.LIKELY, Kept.UNSURE].includes(spell?.kept);
   heard.hidden = !spell?.has || !(typed() ? spell.n !== of.first.n : retold);
@@ -308,20 +312,13 @@ export function tellStanding(row, of, spell) {
   const hidden = quoted ? kindOf(quoted) === Way.WHISPERED : Boolean(own?.confidants);
   heard.classList.toggle("whisper", hidden);
   setText(heard.lastElementChild, quoted ? saidIn(quoted) : own ? toldOn(own) : "");
-  for (const standing of Object.values(Standing))
-    row.classList.toggle(standing, standing === spell?.standing);
+  for (const each of Object.values(Standing))
+    row.classList.toggle(each, each === spell?.standing);
 }
 
-/** Of typed words of several facts: whether it is the line on the card that an agent still has. */
-function still({ first }, { standing, kept, n }) {
-  if (!several() || standing !== Standing.WINDOW || kept !== Kept.VERBATIM) return "";
-  return n === first.n ? "still has it, word for word" : "has a later line of it, word for word";
-}
-
-/** Where an agent has a fact now that neither its window nor a summary has; empty if its books lack it, too. */
-export function inBooks({ noted }, { standing }) {
-  const now = page.scrubber.time === page.scrubber.last;
-  return now && standing === Standing.LOST && noted.length ? `has it in ${placeOf(noted[0])}` : "";
+/** What an agent has of a fact at the time of the scrubber; now, as the answer of the server says it. */
+export function standing({ now }, spell) {
+  return page.scrubber.time === page.scrubber.last ? now : stands(spell, typed(), several());
 }
 
 /** Who said what is quoted, and when: of typed words that may be another telling than the first. */

@@ -15,6 +15,7 @@ const NONE = {
   noted: [],
   echoes: [],
   strands: [],
+  who: { answer: "", knowing: [], sources: [], news: [] },
   reader: false,
 };
 
@@ -41,13 +42,12 @@ export function take(answer = {}) {
     telling.step =
       telling.from && telling.from < telling.number ? fact.tellings[telling.from - 1].step + 1 : 0;
   }
-  for (const each of fact.knowers) {
-    const { n, time } = each.path.at(-1);
-    const telling = tellingOf(each.id, n);
-    each.way = telling?.hearings.find((one) => one.id === each.id && one.n === n).way ?? "";
-    each.first = { n, time, telling };
-    each.strand = strandOf(each.id, n, telling);
-    if (each.way === Way.OVERHEARD && !isSure(each.strand)) hearSurer(each);
+  for (const [i, each] of fact.knowers.entries()) {
+    // The answer of the server says how somebody came to know it first, and what they have of it now.
+    const { n, time, happening, ...known } = fact.who.knowing[i];
+    Object.assign(each, known);
+    each.first = { n, time, telling: fact.tellings[numbered.get(happening) - 1] ?? null };
+    each.strand = strandOf(each.id, n, each.first.telling);
     each.noted = fact.noted.filter(({ id }) => id === each.id);
     each.since = each.spells.map(({ time: at }) => seconds(at));
   }
@@ -90,34 +90,6 @@ export function strandOf(id, number, telling) {
 /** How somebody has the fact at a time, in seconds; null before they knew it. */
 export function spellAt(knower, now) {
   return knower?.spells[lastBefore(knower.since, now, (at) => at)] ?? null;
-}
-
-/** Whether a strand surely means the typed words: it has them as they were typed, or is the likeliest. */
-function isSure(strand) {
-  return !strand || chosen() || strand.judged || strand.written || strand === page.fact.strands[0];
-}
-
-/** What somebody overheard and that may mean something else is no first hearing, if they heard a surer line. */
-function hearSurer(knower) {
-  for (const telling of page.fact.tellings) {
-    const heard = telling.hearings.find((each) => each.id === knower.id);
-    const strand = heard && strandOf(knower.id, heard.n, telling);
-    if (!strand || !isSure(strand)) continue;
-    knower.first = { n: heard.n, time: telling.time, telling };
-    knower.way = heard.way;
-    knower.source = heard.way === Way.SAID ? "" : who(telling);
-    knower.heard = telling.text;
-    knower.strand = strand;
-    return;
-  }
-}
-
-/** Whoever knows only lines in which typed words may mean something else is in doubt. */
-export function doubtful({ id }) {
-  if (!several() || chosen()) return false;
-  return !page.fact.strands.some(
-    (strand) => strand.likely && isSure(strand) && strand.knowers.some((each) => each.id === id),
-  );
 }
 
 /**

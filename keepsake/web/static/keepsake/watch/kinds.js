@@ -86,6 +86,13 @@ export const HappeningKind = Object.freeze({
   "RESULT": "result"
 });
 
+export const Hold = Object.freeze({
+  "WINDOW": "window",
+  "SUMMARY": "summary",
+  "BOOK": "book",
+  "RECALL": "recall"
+});
+
 export const ImpulseKind = Object.freeze({
   "ADDRESSED": "addressed",
   "NAMED": "named",

@@ -28,7 +28,7 @@ export const WHERE = {
  */
 export function stands({ standing, kept }, typed, several = false) {
   if (kept === Kept.WHISPERED) return `was told in private: ${WHISPERED}`;
-  if (standing === Standing.LOST) return "has lost it: only the archive and recall have it";
+  if (standing === Standing.LOST) return "has it only by recall: it is in no prompt otherwise";
   const guess = GUESSES[kept];
   if (typed && standing === Standing.WINDOW)
     return kept === Kept.VERBATIM
