@@ -166,6 +166,39 @@ class TestFact(WebWorld):
         secret = self.get("/fact", q="bell jetty")["noted"]
         assert [(each["book"], each["private"]) for each in secret] == [("people", True)]
 
+    def test_what_an_agent_has_of_a_fact_does_not_depend_on_the_words_that_led_to_it(self):
+        self.add_summarised_memories()
+        found = [self.get("/fact", q=words)["who"] for words in ("bell jetty", "Tom's bell")]
+        found.append(
+            self.get("/fact", agent=self.mira.id, n=self.number_of("under the jetty"))["who"]
+        )
+        for who in found:
+            (mira,) = who["knowing"]
+            assert (mira["agent"], mira["hold"], mira["private"]) == ("Mira", "book", True)
+            assert mira["now"] == "has it in its page of Tom, in the prompts while Tom is there"
+            (told,) = who["sources"]
+            assert (told["source"], [each["name"] for each in told["to"]]) == ("Tom", ["Mira"])
+        assert found[0]["answer"].startswith(
+            "1 of 2 agents and 1 player have heard of “bell jetty”"
+        )
+
+    def test_that_it_was_told_again_is_later_news(self):
+        self.ask("Edwin mends nets at night, too.", "> wait")
+        who = self.get("/fact", q="Edwin")["who"]
+        assert [each["text"] for each in who["news"]] == [
+            "Edwin has good hands, then.",
+            "Edwin mends nets at night, too.",
+        ]
+        assert all(each["told"] for each in who["news"])
+        lines = self.get("/answer", of="who", about="Edwin")["lines"]
+        assert [each["label"] for each in lines] == [
+            "Tom",
+            "Ada",
+            "Mira",
+            "Told again",
+            "Told again",
+        ]
+
     def test_what_cannot_be_followed_is_refused(self):
         assert "Give words" in self.get("/fact", 400)["error"]
         assert "no word" in self.get("/fact", 400, q="?!")["error"]

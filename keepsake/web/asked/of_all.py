@@ -93,8 +93,8 @@ def _knowing(words: str) -> Sequence[AnswerLine]:
     who = found.who
     assert who is not None
     texts = {each.happening: each.text for each in found.tellings}
-    lines = [(each.time, _first(each)) for each in who.knowing]
-    lines += [(each.time, _outside(each, texts)) for each in found.outsiders]
+    lines = [(each.time, _outside(each, texts)) for each in found.outsiders]
+    lines += [(each.time, _first(each)) for each in who.knowing]
     lines = sorted(lines, key=_when)[:MOST_KNOWING]
     lines = sorted([*lines, *_perhaps(who)], key=_when)
     if not lines and who.answer:
