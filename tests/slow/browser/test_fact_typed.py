@@ -233,7 +233,7 @@ def test_who_has_no_typed_word_may_have_it_in_others(page: Page, world: WatchedW
     telling |= {"link": None, "came_from": "", "hearings": [{"id": joss, "n": 4, "way": "told"}]}
     found = {"words": "wedding", "memory": None, "suggested": [], "complete": True}
     found |= {"tellings": [telling], "knowers": [knower], "noted": [], "echoes": []}
-    serve_fact(page, {**found, "strands": [strand]})
+    serve_fact(page, {**found, "strands": [strand]}, {other: name})
     page.goto("/agents/fact?q=wedding")
     rest = page.locator("#ignorant")
     expect(rest).to_contain_text("Not found with Bram, ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,16 +25,24 @@ def serve(page: Page, what: str, answer: Any) -> None:
     page.route(f"**/agents/api/{what}", lambda route: route.fulfill(json=answer))
 
 
-def serve_fact(page: Page, found: dict[str, Any], *, agents: int = 7, chosen: bool = False) -> None:
+_AGENTS = 7
+"""How many agents the world of these tests has."""
+_OTHERS = 9001
+"""The first number of those of them who have no part in a served fact."""
+_NO_STRAND = {"perhaps": False, "judged": False, "written": False, "refused": False}
+
+
+def serve_fact(page: Page, found: dict[str, Any], also: Mapping[int, str] | None = None) -> None:
     """Let the API answer where a fact went, with the short answer that the server makes of it.
 
-    ``agents``: How many the world has.
+    ``also``: The names of agents, by number, that do not know it.
     """
-    strands = [{"perhaps": False, "judged": False, **each} for each in found.get("strands", ())]
+    strands = [{**_NO_STRAND, "happenings": (), **each} for each in found.get("strands", ())]
     view = FactView.model_validate({"outsiders": (), **found, "strands": strands})
-    names = {number: f"agent {number}" for number in range(1, agents + 1)}
-    names |= {each.id: each.agent for each in (*view.knowers, *view.noted, *view.echoes)}
-    who = who_knows(view, names, chosen=chosen, now=datetime.now(UTC))
+    names = {each.id: each.agent for each in (*view.knowers, *view.noted, *view.echoes)}
+    names |= also or {}
+    names |= {_OTHERS + each: "Somebody" for each in range(_AGENTS - len(names))}
+    who = who_knows(view, names, now=datetime.now(UTC))
     serve(page, "fact?*", {**found, "who": who.model_dump(mode="json")})
 
 
