@@ -61,9 +61,9 @@ def who_knows(
         chosen: Whether somebody said which of the lines mean the typed words.
         now: The present time; None if the day need not be said.
     """
-    answer = _Answer(fact, agents, chosen)
-    knowing = tuple(map(answer.knowing, fact.knowers))
-    sources = tuple(answer.sources(knowing))
+    known = _Knowledge(fact, agents, chosen)
+    knowing = tuple(map(known.knowing, fact.knowers))
+    sources = tuple(known.sources(knowing))
     return WhoView(
         answer=sentence(fact, agents, knowing, sources, chosen=chosen, now=now),
         knowing=knowing,
@@ -73,7 +73,7 @@ def who_knows(
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _Knowledge:
     """What is asked of a fact to answer who knows it."""
 
     fact: FactView
