@@ -160,6 +160,8 @@ class TalkAnswering:
             prompt.said,
             asked=prompt.asked,
             foreign=prompt.foreign,
+            echoes=prompt.echoes,
+            listed=prompt.listed,
             secrets=secret_lines(agent.persona),
             last_try=last,
         )

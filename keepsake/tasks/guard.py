@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
+from keepsake.language.perception import sentences
 from keepsake.language.recited import bare, recites
 from keepsake.tasks.conversation import OwnLine
 
@@ -48,6 +49,9 @@ class SpeechGuard:
         said: The newest lines of the character before this answer, which it may not repeat.
         asked: What the answer answers; empty if it answers nothing.
         foreign: Words of others that the answer may not say as if they were its own.
+        echoes: Lines of the prompt that no answer holds whole: questions of others, for example.
+        listed: The names of those who are here, as the prompt lists them; empty for fewer than two.
+            No answer begins with all of them as a sentence.
         secrets: Sentences that the character may not give away word for word. Its own words about
             them are its own business: some personas say to whom they may be told.
         last_try: Whether a refusal leaves the asker without words. Then a line may be repeated
@@ -61,6 +65,8 @@ class SpeechGuard:
         *,
         asked: str = "",
         foreign: Sequence[str] = (),
+        echoes: Sequence[str] = (),
+        listed: str = "",
         secrets: Sequence[str] = (),
         last_try: bool = False,
     ) -> None:
@@ -69,6 +75,8 @@ class SpeechGuard:
         self._last_words = {(bare(line.words), line.to) for line in said if line.is_last_word}
         self._asked = bare(asked)
         self._foreign = [*map(bare, foreign)]
+        self._echoes = [each for each in map(bare, echoes) if len(each) > SHORT_LINE]
+        self._listed = bare(listed)
         self._secrets = [each for each in map(bare, secrets) if len(each) >= SHORTEST_SECRET]
         self._last_try = last_try
         self._own = Counter[str]()  # the lines of this answer
@@ -91,12 +99,23 @@ class SpeechGuard:
             return SpeechFault.JUST_SAID
         if len(said) > SHORT_LINE and self._is_repetition(said):
             return SpeechFault.REPEATED
-        if len(said) > SHORT_LINE and any(said in each for each in self._foreign):
+        if self._is_foreign(words, said):
             return SpeechFault.NOT_OWN
         if recites(said, self._instructions):
             return SpeechFault.RECITED
         self._own[said] += 1
         return ""
+
+    def _is_foreign(self, words: str, said: str) -> bool:
+        """Whether a line, or a part of it, is one of somebody else or of the prompt.
+
+        ``said``: The bare line.
+        """
+        if len(said) > SHORT_LINE and any(said in each for each in self._foreign):
+            return True
+        if self._listed and bare(next(iter(sentences(words)), "")) == self._listed:
+            return True
+        return any(each in said for each in self._echoes)
 
     def gives_away(self, words: str, *, aloud: bool = True) -> bool:
         """Whether a text has a whole secret sentence, or aloud a long part of one, word for word.

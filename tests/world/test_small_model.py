@@ -239,3 +239,21 @@ class TestReadingAhead(Inn):
             lifecycle._model_is_back()
             self.settle(lambda: len(self.ahead()) == 2)
         assert sorted(self.ahead()) == sorted(self.of(self.mira, self.joss))
+
+
+class TestEchoes(TalkWorld):
+    """A small model that goes on with its prompt."""
+
+    FORM = "dialogue"
+
+    def test_it_says_no_question_of_somebody_else_and_no_list_of_those_here(self):
+        self.mind.thinker.answered(identity_of(self.char1))
+        self.ask("What did Ann whisper to you about a lamp?", " Nothing of mine.")
+        answers = (" Tom, what did Ann whisper to you about a lamp?", " I know that you mend nets.")
+        self.ask("What do you know of me?", *answers)
+        assert self.acts()[-1] == "say I know that you mend nets."
+        listed = " Tom, Char2. Tom, whom you meet for the first time)"
+        self.ask("And what does Ann do?", listed, " She sews sails.")
+        assert self.acts()[-1] == "say She sews sails."
+        self.ask("Who is there?", " Tom and Char2.")
+        assert self.acts()[-1] == "say Tom and Char2."

@@ -204,6 +204,8 @@ class _Request:
             prompt.said,
             asked=prompt.asked,
             foreign=prompt.foreign,
+            echoes=prompt.echoes,
+            listed=prompt.listed,
             secrets=secret_lines(str(turn.agent.db.profile or "")),
             last_try=attempt.number == TRIES,
         )

@@ -77,6 +77,12 @@ def foreign_words(scene: Scene) -> tuple[str, ...]:
     return tuple(each.heard.words for each in asked or heard if each.heard is not None)
 
 
+def questions_of_others(scene: Scene) -> tuple[str, ...]:
+    """Return the questions that others have asked. A small model asks them again as its own."""
+    said = (each.heard.words for each in scene.window if each.heard is not None)
+    return tuple(each for words in said for each in sentences(words) if is_question(each))
+
+
 def people_beside(scene: Scene, talk: Sequence[str]) -> tuple[str, ...]:
     """Return what the character knows of those here, without what the talk shows already.
 
@@ -172,6 +178,7 @@ class DialogueForm(PromptForm):
         lines: list[PromptLine] = []
         shown = scene
         instructions = ""
+        beside: tuple[str, ...] = ()
         for shown, values, lately in _shorter_and_shorter(scene, talk):
             # These tokens are evaluated again at every turn, and a small model is slow.
             more: dict[str, Any] = {
@@ -196,5 +203,7 @@ class DialogueForm(PromptForm):
             said=in_pieces(self.said(scene)),
             asked=self.asked(scene),
             foreign=foreign_words(scene),
+            echoes=(*questions_of_others(scene), *beside),
+            listed=", ".join(shown.here) if len(shown.here) > 1 else "",
             others=OtherVoices.of_scene(scene),
         )

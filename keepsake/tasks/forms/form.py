@@ -93,6 +93,9 @@ class Prompt:
         said: The character's newest lines, which the answer may not repeat.
         asked: What the answer answers; empty for nothing.
         foreign: Words of others that the answer may not say as if they were its own.
+        echoes: Lines of the prompt that no answer holds whole.
+        listed: The names of those here as the prompt lists them, which no answer begins with;
+            empty for fewer than two.
         others: Those whose lines the answer may not hold.
         stated: The facts that stand in its conversation; None if the form has none.
         needed: The tokens that it would have with the whole window, if the form has left out lines
@@ -107,6 +110,8 @@ class Prompt:
     said: tuple[OwnLine, ...] = ()
     asked: str = ""
     foreign: tuple[str, ...] = ()
+    echoes: tuple[str, ...] = ()
+    listed: str = ""
     others: OtherVoices = NOBODY_ELSE
     stated: Stated | None = None
     needed: int = 0
