@@ -23,7 +23,7 @@ _TEMPLATES = {
     "talk": (_PARTS, f"{_TALK} minutes"),
     "conversation": (_PARTS, f"{_TALK} minutes"),
     "act": ("turn", _TALK),
-    "agreed": ("question setting_off? errand?", "name partner words answer deed to"),
+    "agreed": ("question setting_off? sent? errand?", "name partner words answer deed to"),
     "passing_on": ("question", "name to lines words sent aloud"),
     "journal": ("system turn", f"{_NIGHT} most"),
     "people": ("system turn", f"{_NIGHT} who portrait"),

@@ -36,7 +36,7 @@ class SmallModel(PlansWorld):
         self.pass_time(10)
 
     def answer(self, prompt: str) -> str:
-        if "Each note says where" in prompt:
+        if "Each note says where" in prompt or "Each note says to whom" in prompt:
             return self.goes
         if "Each note says with which words" in prompt:
             return self.words
@@ -105,7 +105,7 @@ class TestErrands(SmallModel):
     def test_a_file_of_an_earlier_version_sends_nobody(self):
         page = self.services.prompts["agreed"]
         text = page.path.read_text()
-        page.path.write_text(text.partition("```errand")[0])
+        page.path.write_text(text.partition("```sent")[0])
         page.reread()
         self.talk(ASKED)
         assert not self.questions()
@@ -150,10 +150,10 @@ class TestSmallChatModel(SmallModel):
         asked = next(
             call.body["messages"]
             for call in self.fake.calls("/api/chat")
-            if "Each note says where" in str(call.body["messages"][0]["content"])
+            if "Each note says to whom" in str(call.body["messages"][0]["content"])
         )
         assert [each["role"] for each in asked[:3]] == ["system", "user", "assistant"]
-        assert asked[2]["content"] == "(Now Ann goes to the mill.)"
+        assert asked[2]["content"] == "(Now Ann goes to Kees.)"
         assert asked[-1]["content"] == f"Tom: {ASKED}\nMira: I'll tell him."
 
     def test_what_it_agrees_to_tell_is_told_without_a_call_for_the_plan(self):

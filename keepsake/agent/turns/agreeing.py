@@ -28,7 +28,7 @@ from keepsake.tasks.deed import spoken_to
 from keepsake.tasks.questions.agreed import Agreed
 from keepsake.tasks.questions.passing_word import PART as ERRAND
 from keepsake.tasks.questions.passing_word import PassingWord
-from keepsake.tasks.questions.setting_off import PART, SettingOff
+from keepsake.tasks.questions.setting_off import PART, SENT, SettingOff
 from keepsake.tasks.task import Prompts, Task
 
 log = get_logger(Subsystem.THOUGHTS)
@@ -48,15 +48,17 @@ async def do_agreed(turn: Turn) -> None:
     asked = turn.context.words
     prompts = turn.services.prompts["agreed"].current
     offers = offers_of(agent, turn.context, turn.tools, asked, spoken)
-    offers = [each for each in offers if each.errand is None or ERRAND in prompts.parts]
-    walks = [each for each in offers if each.goal and PART in prompts.parts]
+    offers = [each for each in offers if each.errand is None or {SENT, ERRAND} <= {*prompts.parts}]
+    walks = [each for each in offers if each.place and PART in prompts.parts]
+    errands = [each for each in offers if each.errand is not None]
     for offer in offers:
         agreed: Offer | None = None
-        if offer not in walks:
+        group = next((each for each in (walks, errands) if offer in each), None)
+        if group is None:
             task = Agreed(prompts, str(agent.key), partner.name, asked, spoken, offer.deed)
             agreed = await _agrees(turn, task, offer)
-        elif offer is walks[0]:  # one question asks for all walks
-            agreed = await _sets_off(turn, prompts, walks)
+        elif offer is group[0]:  # one question asks for all walks, one for all errands
+            agreed = await _sets_off(turn, prompts, group)
         if agreed is None:
             continue
         await _do(turn, prompts, agreed, partner)

@@ -15,7 +15,8 @@ from keepsake.tasks.questions.notes import as_chat
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 PART = "setting_off"
-"""The block of ``agreed.md``. A world whose file is older has none."""
+SENT = "sent"
+"""The blocks of ``agreed.md`` for places and for people. A world whose file is older has none."""
 _GOES = "goes to "
 _STAYS = "stays"
 _ANSWER_TOKENS = 24
@@ -32,7 +33,8 @@ class SettingOff:
         words: What they said.
         answer: What the character said.
         places: The places that were named, each once.
-        people: Those elsewhere who were named, each once.
+        people: Those elsewhere who were named, each once. The question is about people if there are
+            any, else about places: of both together a small model says mostly that it stays.
     """
 
     prompts: Prompts
@@ -40,14 +42,14 @@ class SettingOff:
     partner: str
     words: str
     answer: str
-    places: tuple[str, ...]
+    places: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     name: str = "agreed"
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt; the answer is a place or a person, or that the character stays."""
         text = self.prompts.render(
-            PART,
+            SENT if self.people else PART,
             name=for_prompt(self.who),
             partner=for_prompt(self.partner),
             words=for_prompt(self.words),
@@ -73,9 +75,8 @@ class SettingOff:
         _, goes, where = said.partition(_GOES)
         if not goes and _STAYS in said:
             return ""
-        found = [each for each in self.places if names(where, bare_name(each))]
-        found += [each for each in self.people if names(where, each)]
-        if len(self.places) == 1 and not self.people:  # "the inn" for The Kettle
+        found = [each for each in (*self.places, *self.people) if names(where, bare_name(each))]
+        if len(self.places) == 1:  # "the inn" for The Kettle
             found = [*self.places]
         if not goes or not found:
             raise AnswerRefused(f"{said[:40]!r} is no place that was named")
