@@ -13,18 +13,20 @@ ASKED = "Tell Bram that the ferry is late, please."
 TOLD = 'Mira says to you, "Tom says that the ferry is late."'
 
 
-class SmallModel(PlansWorld):
+class SmallErrands(PlansWorld):
     """Mira with a small model, Tom, and Bram at the quay.
 
     Attributes:
         says: What the model answers to players.
         goes: What it says of where Mira goes.
+        sent: What it says of whether she takes a message to somebody.
         words: With which words it lets Mira tell it.
     """
 
     FORM = "dialogue"
     says = " I'll tell him."
-    goes = " goes to Bram.)"
+    goes = " stays here.)"
+    sent = " takes the message to Bram.)"
     words = 'Tom says that the ferry is late.")'
 
     def setUp(self) -> None:
@@ -36,8 +38,10 @@ class SmallModel(PlansWorld):
         self.pass_time(10)
 
     def answer(self, prompt: str) -> str:
-        if "Each note says where" in prompt or "Each note says to whom" in prompt:
+        if "Each note says where" in prompt:
             return self.goes
+        if "Each note says what somebody does next" in prompt:
+            return self.sent
         if "Each note says with which words" in prompt:
             return self.words
         return self.says
@@ -52,7 +56,7 @@ class SmallModel(PlansWorld):
         self.pass_minutes(1)
 
 
-class TestErrands(SmallModel):
+class TestSmallErrands(SmallErrands):
     """A model that continues text."""
 
     def test_what_it_agrees_to_tell_is_told_and_its_plan_has_ended(self):
@@ -64,7 +68,7 @@ class TestErrands(SmallModel):
         assert self.mira.location is self.quay
 
     def test_nobody_is_told_what_it_does_not_agree_to(self):
-        self.goes = " stays here.)"
+        self.sent = " goes on talking.)"
         self.talk(ASKED)
         assert not self.plans.items
         assert self.mira.location is self.room1
@@ -111,7 +115,7 @@ class TestErrands(SmallModel):
         assert not self.questions()
 
 
-class TestWalks(SmallModel):
+class TestWalksThatWait(SmallErrands):
     """A walk that has to wait."""
 
     says = " I come."
@@ -133,13 +137,13 @@ class TestWalks(SmallModel):
         assert {each.state.value for each in self.plans.items} <= {"done"}
 
 
-class TestSmallChatModel(SmallModel):
+class TestSmallChatModel(SmallErrands):
     """A chat model whose trial has shown that it is small."""
 
     FORM = "chat"
     KEEPS_SECRETS = False
     says = "I'll tell him."
-    goes = "(Now Mira goes to Bram.)"
+    sent = "(Then Mira takes the message to Bram.)"
 
     def setUp(self) -> None:
         super().setUp()
@@ -150,10 +154,10 @@ class TestSmallChatModel(SmallModel):
         asked = next(
             call.body["messages"]
             for call in self.fake.calls("/api/chat")
-            if "Each note says to whom" in str(call.body["messages"][0]["content"])
+            if "Each note says what somebody does" in str(call.body["messages"][0]["content"])
         )
         assert [each["role"] for each in asked[:3]] == ["system", "user", "assistant"]
-        assert asked[2]["content"] == "(Now Ann goes to Kees.)"
+        assert asked[2]["content"] == "(Then Ann takes the message to Kees.)"
         assert asked[-1]["content"] == f"Tom: {ASKED}\nMira: I'll tell him."
 
     def test_what_it_agrees_to_tell_is_told_without_a_call_for_the_plan(self):

@@ -28,7 +28,9 @@ from keepsake.tasks.deed import spoken_to
 from keepsake.tasks.questions.agreed import Agreed
 from keepsake.tasks.questions.passing_word import PART as ERRAND
 from keepsake.tasks.questions.passing_word import PassingWord
-from keepsake.tasks.questions.setting_off import PART, SENT, SettingOff
+from keepsake.tasks.questions.sent_to import PART as SENT
+from keepsake.tasks.questions.sent_to import SentTo
+from keepsake.tasks.questions.setting_off import PART, SettingOff
 from keepsake.tasks.task import Prompts, Task
 
 log = get_logger(Subsystem.THOUGHTS)
@@ -118,21 +120,19 @@ async def _agrees(turn: Turn, task: Agreed, offer: Offer) -> Offer | None:
 
 
 async def _sets_off(turn: Turn, prompts: Prompts, walks: Sequence[Offer]) -> Offer | None:
-    """Ask the model where or to whom the agent goes after its answer; None: it stays."""
+    """Ask the model where or to whom the agent goes after its answer; None: it stays.
+
+    ``walks``: Walks to places, or else walks to people.
+    """
     partner = turn.context.partner
     if partner is None:
         return None
     began = turn.services.seconds()
-    goals = {each.goal: each for each in reversed(walks)}
-    task = SettingOff(
-        prompts,
-        str(turn.agent.key),
-        partner.name,
-        turn.context.words,
-        turn.attempt.spoken,
-        places=tuple(each.place for each in walks if each.place),
-        people=tuple(each.errand.name for each in walks if each.errand is not None),
-    )
+    goals = {each.goal: each for each in walks}
+    ask = SettingOff if walks[0].place else SentTo
+    name = str(turn.agent.key)
+    words = turn.context.words
+    task = ask(prompts, name, partner.name, words, turn.attempt.spoken, tuple(goals))
     chosen = goals.get(await _answer_to(turn, task))
     _log(turn, chosen or walks[0], Assent.AGREED if chosen else Assent.TALK, began)
     return chosen

@@ -1,4 +1,4 @@
-"""Asks a small model whether a character sets off after what it has said, and where or to whom.
+"""Asks a small model whether a character sets off after what it has said, and where to.
 
 A model that writes no commands says "I'll go", and would stay. It answers this question better than
 whether it agreed: it goes on with the story, one note behind each talk.
@@ -15,8 +15,7 @@ from keepsake.tasks.questions.notes import as_chat
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 PART = "setting_off"
-SENT = "sent"
-"""The blocks of ``agreed.md`` for places and for people. A world whose file is older has none."""
+"""The block of ``agreed.md``. A world whose file is older has none."""
 _GOES = "goes to "
 _STAYS = "stays"
 _ANSWER_TOKENS = 24
@@ -33,8 +32,6 @@ class SettingOff:
         words: What they said.
         answer: What the character said.
         places: The places that were named, each once.
-        people: Those elsewhere who were named, each once. The question is about people if there are
-            any, else about places: of both together a small model says mostly that it stays.
     """
 
     prompts: Prompts
@@ -42,14 +39,13 @@ class SettingOff:
     partner: str
     words: str
     answer: str
-    places: tuple[str, ...] = ()
-    people: tuple[str, ...] = ()
+    places: tuple[str, ...]
     name: str = "agreed"
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
-        """Return the prompt; the answer is a place or a person, or that the character stays."""
+        """Return the prompt, whose answer is one of the places, or that the character stays."""
         text = self.prompts.render(
-            SENT if self.people else PART,
+            PART,
             name=for_prompt(self.who),
             partner=for_prompt(self.partner),
             words=for_prompt(self.words),
@@ -66,7 +62,7 @@ class SettingOff:
         )
 
     def read(self, answer: str) -> str:
-        """Return the place or person; empty if the character stays.
+        """Return the place; empty if the character stays.
 
         Raises:
             AnswerRefused: The answer says neither that it stays nor where it goes.
@@ -75,7 +71,7 @@ class SettingOff:
         _, goes, where = said.partition(_GOES)
         if not goes and _STAYS in said:
             return ""
-        found = [each for each in (*self.places, *self.people) if names(where, bare_name(each))]
+        found = [each for each in self.places if names(where, bare_name(each))]
         if len(self.places) == 1:  # "the inn" for The Kettle
             found = [*self.places]
         if not goes or not found:
