@@ -12,6 +12,7 @@ from keepsake.books.plan import Plan
 from keepsake.books.usual_hours import UsualHours
 from keepsake.contrib.evennia.minds import mind_by_number
 from keepsake.web.agent.shapes import DateView, DayPart, DayView
+from keepsake.web.privacy import kept_for
 from keepsake.web.world import agent_with, on_reactor
 
 DAYS = 2
@@ -65,5 +66,5 @@ def _planned(plan: Plan, at: datetime) -> DayPart:
         does=(plan.what,),
         plan=plan.number,
         begun=plan.is_begun,
-        private=plan.confided is not None,
+        private=kept_for(plan.confided),
     )

@@ -17,6 +17,7 @@ from keepsake.tracing.kept import Kept
 from keepsake.tracing.paths import Step
 from keepsake.tracing.standing import Hold, Standing
 from keepsake.web.people.noted import NotedView
+from keepsake.web.privacy import Privacy
 from keepsake.web.shapes import MemoryView, Shape
 
 
@@ -109,7 +110,8 @@ class PastPromise(Shape):
     """It in words, as a prompt shows it."""
     memory: int
     """The memory of its being noted."""
-    private: bool
+    private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
     whom: str = ""
     """The name of the person to whom it was promised; empty if that is not known."""
     text: str = ""
@@ -237,8 +239,8 @@ class TellingView(Shape):
     manner: str
     """How it was said; empty if nobody spoke."""
     text: str
-    private: bool
-    """Whether only some of those present perceived it, as a whisper."""
+    private: Privacy
+    """How it was private: ``whispered``, ``alone with Bob``; empty if all present perceived it."""
     hearings: tuple[HearingView, ...]
     """Who remembers it, the speaker included."""
     rests_on: int
@@ -307,8 +309,8 @@ class OutsiderView(Shape):
     time: datetime
     happening: str
     """The telling."""
-    private: bool
-    """Whether they told it, or were told it, in private."""
+    private: Privacy
+    """How they told it, or were told it: ``whispered``; empty for aloud."""
 
 
 class EchoView(Shape):
@@ -357,7 +359,8 @@ class StrandView(Shape):
     to: tuple[str, ...]
     """The names of those to whom it was said; empty if it was for all who were there."""
     text: str
-    private: bool
+    private: Privacy
+    """As in :class:`TellingView`."""
     likely: bool
     """Whether it is about all of the words. What has only a part of them is not followed."""
     refused: bool
@@ -390,8 +393,8 @@ class KnowingView(Shape):
     source: str
     """From whom it has it; empty if it said it itself, or from nobody."""
     heard: str
-    private: bool
-    """Whether it was told it, or told it, in private."""
+    private: Privacy
+    """How it was told it, or told it, in private; empty if aloud."""
     happening: str
     """The telling; empty if it is not among those that are shown."""
     doubtful: bool
@@ -424,7 +427,7 @@ class FirstTellingView(Shape):
     """As of the first of them; ``overheard`` only if all of them did."""
     time: datetime
     happening: str
-    private: bool
+    private: Privacy
     doubtful: bool
     """Whether it perhaps tells something else, or perhaps tells it and is not counted."""
     counted: bool
@@ -442,7 +445,7 @@ class NewsView(Shape):
     speaker: str
     to: tuple[str, ...]
     text: str
-    private: bool
+    private: Privacy
     told: bool
     """Whether it tells the fact. Else it is only near to what tells it, and may be of another."""
 

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, computed_field
 
 from keepsake.agent.attention.presence import AgentState
 from keepsake.archive.records import MemoryKind
 from keepsake.books.plan import Plan, PlanState
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, HappeningKind, Pose, Result, Sight, Speech
+from keepsake.web.privacy import Privacy, how_private, kept_for
 
 ERRORS = frozenset({400, 403, 404, 429, 503})
 """The statuses of answers that refuse a request."""
@@ -115,6 +116,12 @@ class MemoryView(Shape):
     """For an own act: the memories that its prompt showed because they bear on it."""
     plan_words: str = ""
     """For an own act that ends a plan by number: what was planned; empty if that is not known."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def privacy(self) -> str:
+        """How it is private: ``whispered``, ``alone with Bob``, ``keeps it for Bob``; or empty."""
+        return how_private(self.what, self.confidants, own=self.kind is MemoryKind.ACT)
 
 
 # -- all agents
@@ -232,8 +239,9 @@ class PlanRow(Shape):
     """Why it was dropped, or how it ended; empty if it has not."""
     memory: int
     """The memory that it rests on; 0 if a person wrote it."""
-    private: bool
-    """Whether others may not know of it: what was asked for aloud as well is no secret."""
+    private: Privacy
+    """How it is private, in words: ``keeps it for Bob``; empty if anybody may know of it. What was
+    asked for aloud as well is no secret."""
 
     @classmethod
     def of(cls, number: int, agent: str, plan: Plan) -> Self:
@@ -252,7 +260,7 @@ class PlanRow(Shape):
             begun=plan.is_begun,
             why=plan.why,
             memory=plan.since,
-            private=plan.confided is not None,
+            private=kept_for(plan.confided),
         )
 
 
@@ -268,8 +276,8 @@ class PromiseRow(Shape):
     """What is promised, in the agent's own words."""
     memory: int
     """The memory that it rests on; 0 if a person wrote it."""
-    private: bool
-    """Whether it rests on what was told in private."""
+    private: Privacy
+    """How it is private, in words: ``keeps it for Bob``; empty if anybody may know of it."""
     at: datetime | None = None
     """When it is for: as that day begins if it names no hour; null if it is for no certain day."""
     whole_day: bool = False

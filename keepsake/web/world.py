@@ -24,11 +24,13 @@ from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import (
     mind_by_number,
     mind_of,
+    open_minds,
     suspension_of,
     why_closed,
 )
 from keepsake.web.access import NotFound
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.privacy import people
 from keepsake.web.searching import Searched
 
 _reactor: Any = reactor  # Twisted makes it at import, without a usable type
@@ -127,6 +129,15 @@ def agent_names() -> list[tuple[int, str]]:
     """Return number and name of every agent, by name."""
     found = [(each.id, str(each.key)) for each in all_agents()]
     return sorted(found, key=lambda each: each[1].casefold())
+
+
+def _name_of_person(identity: str) -> str:
+    """Return the name by which some agent knows a person; empty if none does."""
+    pages = (mind.books.people.known.get(identity) for mind in open_minds())
+    return next((page.names[-1] for page in pages if page and page.names), "")
+
+
+people.name_of = _name_of_person
 
 
 @on_reactor

@@ -190,7 +190,8 @@ class TestLooking(WebWorld):
         plans.set_state(bees, PlanState.DONE)
         plans.add(Plan(what="sing"))
         why = self.get(self.of_mira("/why"), n=1)
-        words = {"what": "tend the bees", "line": "tend the bees", "aloud": False}
+        bare = {"aloud": False, "confidants": [], "since": 0, "whom": ""}
+        words = {"what": "tend the bees", "line": "tend the bees", **bare}
         words |= {"since": 0, "whom": ""}
         assert why["plans"] == [{"number": bees.number, "state": "open", "private": False, **words}]
         assert why["plan"] is None

@@ -60,8 +60,8 @@ class TestAsked(WebWorld):
         ]
         private, promised, planned, openly = lines
         assert private["text"] == f"“{SECRET}”"
-        assert private["private"]
-        assert (promised["text"], promised["private"]) == ("a bowl of soup", False)
+        assert private["private"] == "whispered"
+        assert (promised["text"], promised["private"]) == ("a bowl of soup", "")
         assert planned["text"] == "fetch honey"
         assert planned["aside"].startswith(f"{due:%a}")
         assert "Edwin" in openly["text"]

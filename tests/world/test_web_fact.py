@@ -70,7 +70,7 @@ class TestFact(WebWorld):
     def test_words_lead_to_who_said_them_and_who_knows_them(self):
         fact = self.get("/fact", q="Edwin")
         told, answered = fact["tellings"]
-        assert (told["speaker"], told["id"], told["private"]) == ("Tom", None, False)
+        assert (told["speaker"], told["id"], told["private"]) == ("Tom", None, "")
         assert {each["id"]: each["way"] for each in told["hearings"]} == {
             self.mira.id: "told",
             self.ada.id: "overheard",
@@ -84,7 +84,7 @@ class TestFact(WebWorld):
         assert (tom["name"], tom["way"], tom["source"]) == ("Tom", "said", "")
         assert not tom["private"]
         (whispered,) = self.get("/fact", q="bell under the jetty")["outsiders"]
-        assert (whispered["name"], whispered["private"]) == ("Tom", True)
+        assert (whispered["name"], whispered["private"]) == ("Tom", "whispered")
 
     def test_a_thing_of_who_speaks_is_found_by_their_name(self):
         self.ask("I have a watch of silver.", "> wait")
@@ -164,7 +164,9 @@ class TestFact(WebWorld):
         books = [(each["agent"], each["book"]) for each in followed["noted"]]
         assert books == [("Mira", "promises"), ("Mira", "people")]  # by the memories they rest on
         secret = self.get("/fact", q="bell jetty")["noted"]
-        assert [(each["book"], each["private"]) for each in secret] == [("people", True)]
+        assert [(each["book"], each["private"]) for each in secret] == [
+            ("people", "keeps it for Tom")
+        ]
 
     def test_what_an_agent_has_of_a_fact_does_not_depend_on_the_words_that_led_to_it(self):
         self.add_summarised_memories()

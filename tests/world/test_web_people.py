@@ -46,7 +46,7 @@ class TestPeople(WebWorld):
         said = {each["text"]: each for each in known["Mira"]["lines"]}
         assert said["My brother Edwin mends nets."]["said"]
         assert not said["My brother Edwin mends nets."]["private"]
-        assert said[SECRET]["private"]
+        assert said[SECRET]["private"] == "whispered"
         number = said[SECRET]["numbers"][0]
         (memory,) = self.get(self.of_mira("/memories"), first=number, last=number)
         assert memory["text"].endswith(f'"{SECRET}"')
@@ -62,7 +62,7 @@ class TestPeople(WebWorld):
         number = mira["promises"][0]["memory"]
         assert number
         soup = {"id": self.mira.id, "agent": "Mira", "whom": "Tom", "text": "a bowl of soup"}
-        assert self.get("/promises") == [{**soup, "memory": number, "private": False}]
+        assert self.get("/promises") == [{**soup, "memory": number, "private": ""}]
         found = self.get("/person", key=self.tom, by=self.mira.id)["agents"]
         lines = next(each["lines"] for each in found if each["agent"] == "Mira")
         errands = {each["text"]: each["errand"] for each in lines}
@@ -88,7 +88,7 @@ class TestPeople(WebWorld):
         known = {each["agent"]: each for each in found["agents"]}
         (heard,) = known["Ada"]["overheard"]
         assert heard["text"] == heard["told"] == "My brother Edwin mends nets."
-        assert (heard["to"], heard["private"]) == (["Mira"], False)
+        assert (heard["to"], heard["private"]) == (["Mira"], "")
         assert heard["weight"] > 0
         shown = {each["number"] for each in known["Ada"]["memories"]}
         assert shown.isdisjoint(heard["numbers"]), "each stands once"

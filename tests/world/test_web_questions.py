@@ -126,7 +126,7 @@ class TestQuestions(WebWorld):
         bake = PastPlan(1, "tomorrow 9:00: bake", PlanState.DOING, private=False, what="bake")
         told = shown(trigger="plan", plan=bake)
         assert "<dt>Set off by its own plan</dt><dd><bdi>tomorrow 9:00: bake</bdi></dd>" in told
-        assert "in private" in shown(plan=replace(bake, private=True))
+        assert "keeps it private" in shown(plan=replace(bake, private=True))
         assert "<dd><bdi>idle</bdi></dd>" in shown(trigger="idle")
         assert "no longer known" in shown()
 
@@ -140,7 +140,7 @@ class TestQuestions(WebWorld):
         newest, older = page.split("the salt.")[1].split("the soup.”")
         assert "Set off by its own plan" in newest
         assert "no longer known" not in page
-        flag = '<span class="flag">in private</span>'
+        flag = '<span class="flag private">keeps it private</span>'
         assert f"set off by its plan: {flag} <bdi>eat soup with Tom</bdi>" in older
 
     def test_without_an_event_log_a_line_for_a_plan_has_no_other_cause(self):
@@ -182,7 +182,7 @@ class TestQuestions(WebWorld):
         page = self.page("ask/said", agent=self.mira.id)
         assert HOSTILE not in page
         assert "&lt;script&gt;alert(1)" in page
-        assert page.count("in private") == 1
+        assert page.count('<span class="flag private">whispered</span>') == 1
 
     def test_a_person_leads_to_what_she_knows_of_them_and_a_thing_to_her_memory(self):
         mira = str(self.mira.id)
@@ -363,7 +363,10 @@ class TestQuestions(WebWorld):
         text = f'{secret})\n{secret.replace("1,", "2,")}, aloud in memory 2: "Jo says: count")'
         body = {"of": "plans", "file": "plans.md", "text": text, "was": ""}
         self.post(self.of_mira("/edit-file"), body=body)
-        assert [each["private"] for each in self.get(self.of_mira("/plans"))] == [True, False]
+        assert [each["private"] for each in self.get(self.of_mira("/plans"))] == [
+            "keeps it to itself",
+            "",
+        ]
 
     def told(self, part):
         """Return a part of a day: its hours, its place and what is done."""

@@ -68,10 +68,12 @@ def test_plans_in_the_prompt_are_listed_and_the_one_of_the_act_is_marked():
     shown = explained(plans=(pie, soup), plan=soup)
     assert "Plans        in the prompt" in strip_ansi(shown)
     assert "  3|n  bake ||rthe pie\n" in shown
-    assert "(in private)|n bring Bram soup |x(the act belongs to it)" in shown
+    assert "(keeps it private)|n bring Bram soup |x(the act belongs to it)" in shown
     assert "that the act belongs to" not in shown
     shown = strip_ansi(explained(plans=(pie,), plan=soup))
-    assert "Plan         that the act belongs to\n   14  (in private) bring Bram soup" in shown
+    assert (
+        "Plan         that the act belongs to\n   14  (keeps it private) bring Bram soup" in shown
+    )
     assert "Plans        none in the prompt" in strip_ansi(explained(plans=()))
     assert "Plans        not known" in strip_ansi(explained())
 

@@ -26,6 +26,7 @@ class PastPlan:
         aloud: Whether it was asked for aloud, too. Then others saw what was done for it.
         since: The number of the memory that it rests on; 0 if a person wrote it.
         whom: The name of the person with whom or for whom it is done; empty for nobody.
+        confidants: The identities of those who alone may know of it, if it is private.
     """
 
     number: int
@@ -36,11 +37,12 @@ class PastPlan:
     aloud: bool = False
     since: int = 0
     whom: str = ""
+    confidants: tuple[str, ...] = ()
 
     @property
     def privacy(self) -> str:
         """Who knew of it, in a word or two; empty if anybody might."""
-        told = "in private, and aloud" if self.aloud else "in private"
+        told = "keeps it private, and was asked aloud" if self.aloud else "keeps it private"
         return told if self.private else ""
 
 
@@ -80,4 +82,5 @@ def plan_in(line: Record) -> PastPlan:
         aloud="aloud" in line,
         since=int(line.get("memory", 0)),
         whom=str(line["whom"][0]) if line.get("whom") else "",
+        confidants=tuple(map(str, line.get("private", ()))),
     )

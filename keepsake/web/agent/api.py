@@ -305,7 +305,7 @@ def _motive(archive: Archive, found: Motive | None) -> MotiveView | None:
         part=found.part,
         memory=memory,
         masked=found.masked,
-        private=found.private,
+        private=found.privacy,
     )
 
 

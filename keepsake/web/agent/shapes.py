@@ -9,6 +9,7 @@ from keepsake.agent.plans.past_plans import PastPlan
 from keepsake.agent.why.basis import SummaryBasis
 from keepsake.archive.summaries import Summary, Tier
 from keepsake.events.types import Agreement, Consent, Guard, Thought
+from keepsake.web.privacy import Privacy
 from keepsake.web.questions.motive import MotiveKind
 from keepsake.web.shapes import MemoryView, PlanRow, Shape, SourceView
 
@@ -33,8 +34,8 @@ class DayPart(Shape):
     """The number of the plan; 0 if it does so by itself."""
     begun: bool = False
     """Whether something was done for the plan."""
-    private: bool = False
-    """Whether it is a plan that others may not know of."""
+    private: Privacy = ""
+    """How a plan is private, in words: ``keeps it for Bob``; empty if anybody may know of it."""
 
 
 class OwnPlan(PlanRow):
@@ -105,8 +106,8 @@ class MotiveView(Shape):
     """The memory that it is; null for a plan, and for a secret of who it is."""
     masked: bool
     """Whether its prompt had only that somebody whispered, and not the words."""
-    private: bool
-    """Whether not everybody may know of it."""
+    private: Privacy
+    """How it is private, in words; empty if anybody may know of it."""
 
 
 class UntoldView(Shape):

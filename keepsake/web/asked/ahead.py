@@ -18,6 +18,7 @@ from keepsake.web.asked.lines import short, short_date, told
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.now import plans as plans_now
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.privacy import privacy_of
 from keepsake.web.questions.clock import as_shown
 from keepsake.web.questions.tomorrow import said_of_days
 from keepsake.web.shapes import PromiseRow
@@ -238,7 +239,7 @@ def _said(agent: KnownAgent, known: Sequence[date]) -> Iterator[AnswerLine]:
             label="Said of tomorrow",
             text=told(found, agent.name),
             aside=f"on {short_date(as_shown(found.time).date())}",
-            private=found.confidants is not None,
+            private=privacy_of(found),
             number=found.number,
         )
 

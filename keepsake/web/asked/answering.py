@@ -22,6 +22,7 @@ from keepsake.web.pasts.archives import past_of
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.known import known_by_one
 from keepsake.web.people.telling import weights_in
+from keepsake.web.privacy import privacy_of
 from keepsake.web.questions.clock import meant_by
 from keepsake.web.remembered import TEXTS
 from keepsake.web.searching import MemoryFilter, NewestMemories, words_of
@@ -81,7 +82,7 @@ def _heard_of(agent: KnownAgent, about: str) -> Sequence[AnswerLine]:
             label="Said" if each.is_own else "Heard",
             text=told(each, agent.name),
             aside=day_and_hour(each.time, now),
-            private=each.confidants is not None,
+            private=privacy_of(each),
             number=each.number,
         )
         for each in islice(newest, MOST_HEARD)

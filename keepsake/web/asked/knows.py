@@ -22,6 +22,7 @@ from keepsake.web.people.gist import beginning, gist
 from keepsake.web.people.known import KnownByOne
 from keepsake.web.people.shapes import KnownBy, KnownLine, PromiseTo
 from keepsake.web.people.telling import Telling, Weights, terms
+from keepsake.web.privacy import SOMEHOW
 from keepsake.web.shapes import PlanRow
 
 MOST = 7
@@ -173,7 +174,7 @@ def _secrets(
         yield _told(best, name).line(part)
 
 
-def _own(label: str, text: str, part: str, numbers: Sequence[int], *, private: bool) -> AnswerLine:
+def _own(label: str, text: str, part: str, numbers: Sequence[int], *, private: str) -> AnswerLine:
     """Return a line in the agent's own words."""
     whole = one_line(text)
     return AnswerLine(
@@ -229,7 +230,7 @@ def _rests(each: PromiseTo | PlanRow) -> Sequence[int]:
 def _portrait(known: KnownBy, answer: _Answer) -> Iterator[AnswerLine]:
     if known.portrait:
         part = gist(known.portrait, answer.tells) or beginning(known.portrait)
-        yield _own("Thinks", known.portrait, part, (), private=False)
+        yield _own("Thinks", known.portrait, part, (), private="")
 
 
 def _noted(known: KnownBy, name: str) -> Iterator[_Candidate]:
@@ -237,7 +238,9 @@ def _noted(known: KnownBy, name: str) -> Iterator[_Candidate]:
     for each in known.notes:
         text = without_source(each.text)
         hidden = summary_sentences(text) if each.private else ()
-        yield from _sentences("Noted", text, each.numbers, hidden, {name, *known.names})
+        yield from _sentences(
+            "Noted", text, each.numbers, (hidden, each.private), {name, *known.names}
+        )
 
 
 def _summed_up(known: KnownBy, name: str) -> Iterator[_Candidate]:
@@ -245,17 +248,26 @@ def _summed_up(known: KnownBy, name: str) -> Iterator[_Candidate]:
     for each in known.mentions:
         label = "Summed up" if each.tier else "Wrote"
         hidden = summary_sentences(each.text) if each.private else each.private_sentences
-        yield from _sentences(label, each.text, each.numbers, hidden, {name, *known.names})
+        private = (hidden, each.private or SOMEHOW)
+        yield from _sentences(label, each.text, each.numbers, private, {name, *known.names})
 
 
 def _sentences(
-    label: str, text: str, numbers: Sequence[int], hidden: Sequence[str], called: Collection[str]
+    label: str,
+    text: str,
+    numbers: Sequence[int],
+    private: tuple[Sequence[str], str],
+    called: Collection[str],
 ) -> Iterator[_Candidate]:
+    """Yield the sentences that begin with a name; ``private``: which are so, and how."""
+    hidden, how = private
     for sentence in summary_sentences(text):
         if sentence.startswith(tuple(called)):
 
             def line(part: str, sentence: str = sentence) -> AnswerLine:
-                return _own(label, sentence, part, numbers, private=sentence in hidden)
+                return _own(
+                    label, sentence, part, numbers, private=how if sentence in hidden else ""
+                )
 
             yield _Candidate(sentence, line, begins=True)
 

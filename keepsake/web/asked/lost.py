@@ -17,6 +17,7 @@ from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.pasts.losses import MOST_LOSSES
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.known_by import errands_of
+from keepsake.web.privacy import privacy_of
 
 MOST = 2
 """The lost memories that are told; of the private ones it is the one that tells most."""
@@ -74,7 +75,7 @@ def _lines(
 
 def _memory(label: str, loss: Loss, name: str) -> AnswerLine:
     memory = loss.memory
-    hidden = memory.confidants is not None
+    hidden = privacy_of(memory)
     return AnswerLine(label=label, text=told(memory, name), private=hidden, number=memory.number)
 
 

@@ -14,6 +14,7 @@ from keepsake.web.asked.lines import day_and_hour, short, told
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.gist import beginning, ending
+from keepsake.web.privacy import kept_for, privacy_of
 from keepsake.web.questions.grounds import Ground
 from keepsake.web.questions.motive import MOST_SHOWN, Motive
 from keepsake.web.questions.said import Because, SaidLine, said, with_causes
@@ -80,7 +81,8 @@ def _because(because: Because | None, name: str) -> Iterator[AnswerLine]:
         yield AnswerLine(label="Set off by", text=_TRIGGERS.get(because.trigger, because.trigger))
     if because.plan:
         plan = because.plan
-        yield AnswerLine(label="For its plan", text=short(plan.line), private=plan.private)
+        hidden = kept_for(plan.confidants) if plan.private else ""
+        yield AnswerLine(label="For its plan", text=short(plan.line), private=hidden)
     if because.reason:
         yield AnswerLine(label="Its reason", text=short(because.reason))
     if because.grounds.motive:
@@ -99,7 +101,7 @@ def _ground(ground: Ground) -> AnswerLine:
         label=_NOTED.get(what.verb, "It knew") if isinstance(what, Deed) else "It knew",
         text=part,
         whole="" if part == ground.text else ground.text,
-        private=ground.memory is not None and ground.memory.confidants is not None,
+        private=privacy_of(ground.memory) if ground.memory else "",
         number=ground.memory.number if ground.memory else 0,
     )
 
@@ -113,7 +115,7 @@ def _motive(motive: Motive) -> AnswerLine:
         text=motive.line,
         whole="" if motive.part == motive.text else motive.text,
         aside=", ".join(filter(None, (*when, motive.note))),
-        private=motive.private,
+        private=motive.privacy,
         number=memory.number if memory else 0,
     )
 
@@ -125,6 +127,6 @@ def _cause(memory: Memory, name: str) -> AnswerLine:
         label="Because",
         text=told(memory, name, part),
         whole=told(memory, name) if part != memory.words else "",
-        private=memory.confidants is not None,
+        private=privacy_of(memory),
         number=memory.number,
     )

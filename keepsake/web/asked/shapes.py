@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from keepsake.web.privacy import Privacy
 from keepsake.web.shapes import Shape
 
 
@@ -36,8 +37,9 @@ class AnswerLine(Shape):
     """All of it, if ``text`` is only the part that tells most."""
     aside: str = ""
     """What is said besides, in a few words: ``Hilde asked``; empty for nothing."""
-    private: bool = False
-    """Whether it rests on private words."""
+    private: Privacy = ""
+    """How it is private, in words: ``whispered``, ``alone with Bob``, ``keeps it for Bob``; empty
+    if anybody may know it."""
     number: int = 0
     """The memory that it is, of the agent that is asked about; 0 if it is none, or of another."""
 

@@ -17,6 +17,7 @@ from keepsake.web.asked.lines import short, short_date
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.fact_shapes import AsOfView, PastPromise
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.privacy import kept_for, privacy_of
 from keepsake.web.questions.clock import as_shown
 
 MEANT = 2
@@ -91,7 +92,7 @@ def _line(label: str, memory: Memory, rarity: Rarity, today: date) -> AnswerLine
         text=short(f"“{most}”"),
         whole="" if most == memory.words else f"“{memory.words}”",
         aside=" ".join(filter(None, [memory.source, f"{on}{shown:%H:%M}"])),
-        private=memory.what.manner is Manner.WHISPER,
+        private=privacy_of(memory),
         number=memory.number,
     )
 
@@ -130,7 +131,7 @@ def _plan(plan: PastPlan, today: date) -> AnswerLine:
         label="Meant to",
         text=short(f"{when}: {plan.what}" if when else plan.what),
         aside=rest,
-        private=plan.private and not plan.aloud,
+        private=kept_for(plan.confidants) if plan.private and not plan.aloud else "",
         number=plan.since,
     )
 

@@ -14,6 +14,7 @@ from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import (
     mind_by_number,
 )
+from keepsake.web.privacy import kept_by
 from keepsake.web.questions.clock import moment_of
 from keepsake.web.shapes import PlanRow, PromiseRow
 from keepsake.web.world import on_reactor
@@ -65,7 +66,7 @@ def _promises_of(mind: Mind, number: int, name: str) -> Iterator[PromiseRow]:
                 whom=each.who,
                 text=each.text,
                 memory=each.number,
-                private=each.aloud is None and mind.memory.private.is_whispered(each.number),
+                private=kept_by(mind.memory.private, (each.number,)) if each.aloud is None else "",
                 at=moment_of(each.due.begins) if each.due else None,
                 whole_day=each.due is not None and each.due.hour is None,
                 plan=planned.get(each, 0),

@@ -39,6 +39,7 @@ from keepsake.web.pasts.strands import people_of, strand_views
 from keepsake.web.pasts.who import who_knows
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.noted import noted
+from keepsake.web.privacy import privacy_of
 from keepsake.web.questions.quoted import with_quotations
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import MemoryView
@@ -108,16 +109,19 @@ def fact(
     names = {key: each.name for key, each in archives.items()}
     speakers = {each.happening: each for each in found.tellings}
     suggested = asked.words if asked else ()
+    tellings = [_telling(each, archives) for each in found.tellings[-MOST_SHOWN:]]
+    how = {each.happening: each.private for each in tellings}
     acts = max(MOST_ACTS // max(len(found.knowers), 1), LEAST_ACTS)
     view = FactView(
         words=words.strip(),
         memory=_begun_with(begin, archives[str(number)]) if begin else None,
         suggested=tuple(WordCount(word=word, count=count) for word, count in suggested),
         complete=found.complete and len(found.tellings) <= MOST_SHOWN,
-        tellings=tuple(map(_telling, found.tellings[-MOST_SHOWN:])),
+        tellings=tuple(tellings),
         knowers=tuple(_knower(each, names, speakers, archives, acts) for each in found.knowers),
         outsiders=tuple(
-            OutsiderView(**asdict(each)) for each in outsiders(archives, found.tellings, people)
+            OutsiderView(**{**asdict(each), "private": how.get(each.happening, each.private)})
+            for each in outsiders(archives, found.tellings, people)
         ),
         noted=tuple(noted(agents, found, wording, begin)),
         echoes=tuple(
@@ -154,7 +158,7 @@ def _near(heard: Sequence[tuple[str, Memory]], names: Mapping[str, str]) -> News
         speaker=names.get(telling.agent, telling.speaker),
         to=telling.to,
         text=telling.text,
-        private=telling.private,
+        private=privacy_of(memory) if telling.private else "",
         told=False,
     )
 
@@ -178,7 +182,17 @@ def _memory(archives: Mapping[str, Archived], number: int, n: int | None) -> Mem
     return found[0]
 
 
-def _telling(telling: Telling) -> TellingView:
+def _privacy(telling: Telling, archives: Mapping[str, Archived]) -> str:
+    """Return how a telling was private, as who said it or heard it remembers it."""
+    if not telling.private:
+        return ""
+    own = [each for each in telling.hearings if each.agent == telling.agent]
+    known = next(iter(own or telling.hearings))
+    memory = _remembered(archives, known.agent, known.memory)
+    return privacy_of(memory) if memory else ""
+
+
+def _telling(telling: Telling, archives: Mapping[str, Archived]) -> TellingView:
     return TellingView(
         happening=telling.happening,
         time=telling.time,
@@ -188,7 +202,7 @@ def _telling(telling: Telling) -> TellingView:
         to=telling.to,
         manner=telling.manner,
         text=telling.text,
-        private=telling.private,
+        private=_privacy(telling, archives),
         hearings=tuple(
             HearingView(id=int(each.agent), n=each.memory, way=each.way)
             for each in telling.hearings

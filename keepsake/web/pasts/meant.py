@@ -12,7 +12,6 @@ from pathlib import Path
 from keepsake.agent.plans.past_plans import PastPlan, plan_in
 from keepsake.agent.plans.shown_plans import SAME_ANSWER
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import is_private
 from keepsake.books.kept_lines import promised_in
 from keepsake.json_lines import Record
 from keepsake.language.perception import names
@@ -20,6 +19,7 @@ from keepsake.prompt.results import PROMISE_KEPT, PROMISED
 from keepsake.tracing.past import Moment
 from keepsake.web.fact_shapes import PastPromise
 from keepsake.web.pasts.archives import past_of
+from keepsake.web.privacy import kept_for
 
 
 def open_plans(records: Iterable[Record]) -> Iterator[PastPlan]:
@@ -48,7 +48,7 @@ def open_promises(
         if memory.text.startswith(PROMISED):
             line = memory.text.removeprefix(PROMISED)
             whom, text = promised_in(line)
-            private = is_private(memory)
+            private = kept_for(memory.confidants)
             kept_by = (each.number for each in plans if _keeps(each, number, whom))
             found[line] = PastPromise(
                 line=line,

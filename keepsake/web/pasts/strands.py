@@ -27,6 +27,7 @@ from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest
 from keepsake.web.fact_shapes import StrandKnower, StrandView
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.privacy import privacy_of
 
 MOST_SHOWN = 30
 """The most strands of typed words that an answer has."""
@@ -132,7 +133,7 @@ def _view(strand: Strand, names: Mapping[str, str], wording: Wording) -> StrandV
         speaker=names.get(shown.agent, shown.speaker),
         to=shown.to,
         text=shown.text,
-        private=shown.private,
+        private=privacy_of(lead) if shown.private else "",
         likely=strand.likely,
         refused=strand.refused,
         perhaps=strand.chance is not None and strand.chance >= PERHAPS and not strand.likely,

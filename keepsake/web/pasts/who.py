@@ -137,7 +137,7 @@ class _Knowledge:
             way=way,
             source=source,
             heard=heard,
-            private=telling is not None and telling.private,
+            private=telling.private if telling is not None else "",
             happening=telling.happening if telling else "",
             doubtful=doubtful,
             hold=hold,

@@ -5,12 +5,13 @@ Runs in a view's thread, because it reads the agent's books.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.mind import Mind
 from keepsake.agent.why.causes import set_off_by
 from keepsake.archive.log import Archive
+from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.books.entries import JournalEntry
 from keepsake.books.kept_lines import CommitmentKind
@@ -34,6 +35,7 @@ from keepsake.web.people.shapes import (
     PromiseTo,
 )
 from keepsake.web.people.telling import Weights, heard_from, weights_in
+from keepsake.web.privacy import kept_by, privacy_of
 from keepsake.web.remembered import TEXTS, view_of, words_in_archive
 from keepsake.web.shapes import PlanRow
 
@@ -62,7 +64,7 @@ def known_by(
         return None
     books = agent.mind.books
     page = books.people.known.get(about.key)
-    whispered = agent.mind.memory.private.is_whispered
+    private = agent.mind.memory.private
     there = {number for each in page.lines for number in each.numbers} if page else set[int]()
     folder = agent.mind.memory.folder / "archive"
     segments = TEXTS.of(folder)
@@ -71,6 +73,7 @@ def known_by(
     archive = Archive(folder, read_only=True)
     errands = () if asked is None else _errands(books, archive)
     own = [each.number for _, each in errands]
+    told = _told(archive, filter(private.is_whispered, there))
     there.update(each.number for each in heard)
     memories, total, complete = memories_about(segments, about.key, about.names, there, most)
     words = words_in_archive(archive) if memories else None
@@ -84,23 +87,23 @@ def known_by(
         meetings=page.meetings if page else 0,
         portrait=page.portrait if page else "",
         remarks="\n".join(page.by_hand) if page else "",
-        lines=tuple(_lines(page, whispered, weights, own)) if page else (),
+        lines=tuple(_lines(page, told, weights, own)) if page else (),
         overheard=tuple(_overheard(each, weights, asked or ()) for each in heard),
-        pins=tuple(_pins(books, about, whispered)),
-        notes=tuple(_notes(books, about, whispered)),
-        promises=tuple(_promises(books, about, whispered)),
+        pins=tuple(_pins(books, about, private)),
+        notes=tuple(_notes(books, about, private)),
+        promises=tuple(_promises(books, about, private)),
         plans=tuple(_plans(agent, books, about)),
         ended=tuple(
             PlanRow.of(agent.id, agent.name, plan)
             for plan, cause in errands
             if plan is not None and plan.state.has_ended and cause.source_id == about.key
         ),
-        mentions=tuple(_mentions(agent.mind, about, others, whispered)),
+        mentions=tuple(_mentions(agent.mind, about, others)),
         memories=tuple(view_of(each, words) for each in memories) if words else (),
         more_memories=total - len(memories),
         complete=complete,
     )
-    told = (
+    anything = (
         page,
         known.pins,
         known.notes,
@@ -109,7 +112,12 @@ def known_by(
         known.mentions,
         known.memories,
     )
-    return known if any(told) else None
+    return known if any(anything) else None
+
+
+def _told(archive: Archive, numbers: Iterable[int]) -> Mapping[int, str]:
+    """Return how private memories were told, by number: ``whispered``, ``alone``."""
+    return {n: privacy_of(each) for n, each in archive.read_each([*numbers]).items()}
 
 
 def errands_of(agents: Sequence[KnownAgent]) -> frozenset[str]:
@@ -144,7 +152,7 @@ def _errands(books: Books, archive: Archive) -> list[tuple[Plan | None, Memory]]
 
 def _lines(
     page: PersonPage,
-    whispered: Callable[[int], bool],
+    told: Mapping[int, str],
     weights: Weights,
     errands: Collection[int],
 ) -> Iterator[KnownLine]:
@@ -156,7 +164,7 @@ def _lines(
             said=each.said,
             time=each.time,
             numbers=each.numbers,
-            private=any(map(whispered, each.numbers)),
+            private=next((told[n] for n in each.numbers if n in told), ""),
             errand=any(number in errands for number in each.numbers),
         )
 
@@ -174,22 +182,22 @@ def _overheard(memory: Memory, weights: Weights, asked: Collection[str]) -> Know
         said=True,
         time=memory.time,
         numbers=(memory.number,),
-        private=memory.confidants is not None,
+        private=privacy_of(memory),
         to=tuple(each.name for each in addressees_of(memory.what) if not is_me(each)),
         errand=memory.happening in asked,
     )
 
 
-def _pins(books: Books, about: PersonRow, whispered: Callable[[int], bool]) -> Iterator[PinAbout]:
+def _pins(books: Books, about: PersonRow, private: PrivateWords) -> Iterator[PinAbout]:
     for each in books.pinned.items:
         text = without_source(each.text)
         if any(is_named(text, name) for name in about.names):
             numbers = tuple(numbers_cited(each.text))
-            private = any(map(whispered, numbers))
-            yield PinAbout(text=text, numbers=numbers, private=private)
+            hidden = kept_by(private, numbers)
+            yield PinAbout(text=text, numbers=numbers, private=hidden)
 
 
-def _notes(books: Books, about: PersonRow, whispered: Callable[[int], bool]) -> Iterator[NoteAbout]:
+def _notes(books: Books, about: PersonRow, private: PrivateWords) -> Iterator[NoteAbout]:
     notes = sorted(books.notes.all(), key=lambda each: each.updated, reverse=True)
     for each in notes:
         if any(is_named(f"{each.title}. {each.text}", name) for name in about.names):
@@ -199,19 +207,17 @@ def _notes(books: Books, about: PersonRow, whispered: Callable[[int], bool]) -> 
                 text=each.text,
                 time=each.updated,
                 numbers=numbers,
-                private=any(map(whispered, numbers)),
+                private=kept_by(private, numbers),
             )
 
 
-def _promises(
-    books: Books, about: PersonRow, whispered: Callable[[int], bool]
-) -> Iterator[PromiseTo]:
+def _promises(books: Books, about: PersonRow, private: PrivateWords) -> Iterator[PromiseTo]:
     for each in books.commitments.items:
         # A line that a person wrote by hand has a name only.
         if each.key == about.key or (not each.key and each.who in about.names):
             text = f"{each.kind} {_TOWARDS[each.kind]} {each.who}: {each.text}"
-            private = whispered(each.number)
-            yield PromiseTo(text=text, memory=each.number, private=private)
+            hidden = kept_by(private, (each.number,))
+            yield PromiseTo(text=text, memory=each.number, private=hidden)
 
 
 def _plans(agent: KnownAgent, books: Books, about: PersonRow) -> Iterator[PlanRow]:
@@ -221,10 +227,9 @@ def _plans(agent: KnownAgent, books: Books, about: PersonRow) -> Iterator[PlanRo
             yield PlanRow.of(agent.id, agent.name, each)
 
 
-def _mentions(
-    mind: Mind, about: PersonRow, others: Collection[str], whispered: Callable[[int], bool]
-) -> Iterator[MentionLine]:
+def _mentions(mind: Mind, about: PersonRow, others: Collection[str]) -> Iterator[MentionLine]:
     """Yield passages of the summaries about a person, then entries of the journal about them."""
+    private = mind.memory.private
     state = mind.memory.memory.tiers.state
     archive = Archive(mind.memory.folder / "archive", read_only=True)
 
@@ -236,28 +241,28 @@ def _mentions(
         for text, told in passages_about(summary, about.names, others, cites):
             cited = {n for each in citations_in(text) for n in (each.first, each.last)}
             numbers = tuple(sorted({*told, *cited}))
-            hidden = private_sentences(text, summary, whispered)
+            hidden = private_sentences(text, summary, private.is_whispered)
             named.append(
                 MentionLine(
                     text=text,
                     tier=summary.tier,
                     time=max(summary.time, state.time or summary.time),
                     numbers=numbers,
-                    private=any(map(whispered, numbers)) and not hidden,
+                    private="" if hidden else kept_by(private, numbers),
                     private_sentences=hidden,
                 )
             )
     yield from named[:MOST_MENTIONS]
     entries = [each for each in mind.books.journal.known if about.key in each.who]
     for entry in entries[: -MOST_ENTRIES - 1 : -1]:
-        yield _mention(entry, whispered)
+        yield _mention(entry, private)
 
 
-def _mention(entry: JournalEntry, whispered: Callable[[int], bool]) -> MentionLine:
+def _mention(entry: JournalEntry, private: PrivateWords) -> MentionLine:
     return MentionLine(
         text=entry.text,
         tier=None,
         time=entry.time,
         numbers=entry.memories,
-        private=any(map(whispered, entry.memories)),
+        private=kept_by(private, entry.memories),
     )

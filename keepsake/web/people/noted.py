@@ -18,6 +18,7 @@ from keepsake.tracing.content import Content, Rarity
 from keepsake.tracing.facts import Fact
 from keepsake.tracing.wording import Wording
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.privacy import Privacy, kept_by
 from keepsake.web.shapes import Shape
 
 type Says = Callable[[str, Sequence[int]], bool]
@@ -42,8 +43,8 @@ class NotedView(Shape):
     """The memories that it rests on; empty if that is not known."""
     time: datetime | None
     """When it was said or written; null if the book does not say."""
-    private: bool
-    """Whether it rests on private words."""
+    private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
 
 
 def noted(
@@ -74,7 +75,7 @@ def noted(
 def _noted(agent: KnownAgent, says: Says) -> Iterator[NotedView]:
     if agent.mind is None:
         return
-    whispered = agent.mind.memory.private.is_whispered
+    private = agent.mind.memory.private
     books = agent.mind.books
     books.people.refresh()
     books.update_people(agent.mind.memory.memory.archive)  # what happened a moment ago
@@ -88,7 +89,7 @@ def _noted(agent: KnownAgent, says: Says) -> Iterator[NotedView]:
                 text=text,
                 numbers=numbers,
                 time=time,
-                private=any(map(whispered, numbers)),
+                private=kept_by(private, numbers),
             )
 
 

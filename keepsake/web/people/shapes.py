@@ -6,6 +6,7 @@ from datetime import datetime
 
 from keepsake.archive.summaries import Tier
 from keepsake.web.agent.shapes import PromiseLine
+from keepsake.web.privacy import Privacy
 from keepsake.web.shapes import MemoryView, PlanRow, Shape
 
 
@@ -36,7 +37,8 @@ class KnownLine(Shape):
     time: datetime
     numbers: tuple[int, ...]
     """The agent's memories of it."""
-    private: bool
+    private: Privacy
+    """How it was told: ``whispered``, ``alone with Bob``; empty if anybody may know it."""
     weight: float
     """How much it tells besides what other lines tell, in bits; 0 for a question."""
     told: str = ""
@@ -58,8 +60,8 @@ class MentionLine(Shape):
     """When it was written."""
     numbers: tuple[int, ...]
     """The memories that it cites."""
-    private: bool
-    """Whether one of them is private, and all of the line rests on such, as far as is known."""
+    private: Privacy
+    """How all of the line is private, in words; empty if anybody may know some of it."""
     private_sentences: tuple[str, ...] = ()
     """Else those of its sentences that rest on private memories, in their order."""
 
@@ -67,7 +69,8 @@ class MentionLine(Shape):
 class PromiseTo(PromiseLine):
     """A promise to a person, or a rule that they gave."""
 
-    private: bool
+    private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
 
 
 class PinAbout(Shape):
@@ -76,8 +79,8 @@ class PinAbout(Shape):
     text: str
     numbers: tuple[int, ...]
     """The memories that it cites."""
-    private: bool
-    """Whether one of them is private."""
+    private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
 
 
 class NoteAbout(Shape):
@@ -89,8 +92,8 @@ class NoteAbout(Shape):
     """When it was written last."""
     numbers: tuple[int, ...]
     """The memories that it cites."""
-    private: bool
-    """Whether one of them is private."""
+    private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
 
 
 class KnownBy(Shape):

@@ -26,6 +26,7 @@ from keepsake.tracing.content import Content, Rarity, parts_of
 from keepsake.tracing.texts import SegmentTexts
 from keepsake.web.people.gist import beginning, gist
 from keepsake.web.people.telling import Telling, newest_lines
+from keepsake.web.privacy import kept_for, privacy_of
 from keepsake.web.questions.bearing import lines_back
 
 MOST_LOOKED = 400
@@ -96,6 +97,13 @@ class Motive:
     def is_quoted(self) -> bool:
         """Whether somebody said so, or it is written in who the agent is."""
         return self.kind not in (MotiveKind.PROMISED, MotiveKind.PLANNED)
+
+    @property
+    def privacy(self) -> str:
+        """How it is private, in words; empty if anybody may know of it."""
+        if not self.private:
+            return ""
+        return privacy_of(self.memory) if self.memory is not None else kept_for(())
 
     @property
     def note(self) -> str:

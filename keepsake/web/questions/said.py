@@ -23,6 +23,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.happening import HappeningKind, Speech, addressees_of, own_deed_of
 from keepsake.paths import Places
 from keepsake.web.people.gist import ending
+from keepsake.web.privacy import privacy_of
 from keepsake.web.questions.bearing import promises_in, prompt_of, quoted_in, recalled_for
 from keepsake.web.questions.grounded import NOT_KNOWN, Grounds, grounds
 from keepsake.web.questions.motive import MOST_SHOWN
@@ -47,7 +48,7 @@ class SaidLine:
         to: The names of those to whom it was said.
         manner: ``say``, ``whisper`` …; empty for a deed.
         words: What was said; of a deed what it did, as somebody else would tell it.
-        private: Whether it was said in private.
+        private: How it was private, in words; empty if anybody may know it.
         because: What led to it; None if that was not looked up.
     """
 
@@ -56,7 +57,7 @@ class SaidLine:
     to: str
     manner: str
     words: str
-    private: bool
+    private: str
     place: str
     because: Because | None = None
 
@@ -233,6 +234,6 @@ def _line(memory: Memory, agent: str) -> SaidLine:
         to=", ".join(each.name for each in addressees_of(memory.what)),
         manner=spoken.manner.value if spoken else "",
         words=spoken.words if spoken else own_deed_of(memory.what, agent),
-        private=memory.confidants is not None,
+        private=privacy_of(memory),
         place=memory.place,
     )

@@ -23,7 +23,7 @@ from keepsake.web.access import NotFound, page
 from keepsake.web.asked.answering import answer
 from keepsake.web.asked.of_all import answer_of_all
 from keepsake.web.asked.offers import readings
-from keepsake.web.asked.shapes import AnswerLine, OfferView, QuestionKind
+from keepsake.web.asked.shapes import AnswerLine, OfferView
 from keepsake.web.people import known
 from keepsake.web.questions.clock import as_shown, world_clock
 from keepsake.web.questions.grounded import Grounds
@@ -67,12 +67,6 @@ class _Answered:
     offer: OfferView
     lines: Sequence[AnswerLine] = ()
     trouble: str = ""
-
-    @property
-    def mark(self) -> str:
-        """The mark of a line that others may not know: of what it means to do, whispered or not."""
-        is_meant = self.offer.asked in (QuestionKind.NEXT, QuestionKind.THEN)
-        return "secret" if is_meant else "in private"
 
 
 @page

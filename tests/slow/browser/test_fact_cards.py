@@ -70,7 +70,7 @@ def test_what_an_agent_has_only_in_its_books_is_known_to_it(page: Page, world: W
     ]
     heard = {"id": 1, "n": 4, "way": "whispered"}
     telling = {"happening": "h1", "time": time, "place": "The Quay", "speaker": "Tom", "id": None}
-    telling |= {"to": ["Mira"], "manner": "whisper", "text": "A lantern.", "private": True}
+    telling |= {"to": ["Mira"], "manner": "whisper", "text": "A lantern.", "private": "whispered"}
     telling |= {"hearings": [heard], "rests_on": 0, "link": None, "came_from": ""}
     found = {"words": "lantern", "memory": None, "suggested": [], "complete": True, "echoes": []}
     found |= {"tellings": [telling], "knowers": [mira], "noted": noted}
@@ -83,7 +83,7 @@ def test_what_an_agent_has_only_in_its_books_is_known_to_it(page: Page, world: W
     known.get_by_text("More").click()
     expect(known.locator(".noted li")).to_contain_text("In the page of Tom")
     expect(known.locator(".noted li")).to_contain_text("A <b>lantern</b>.")
-    expect(known.locator(".noted li")).to_contain_text("in private")
+    expect(known.locator(".noted li")).to_contain_text("keeps it private")
     expect(page.locator("#summary")).to_have_text("1 telling.")
     expect(page.locator("#knowers > li.echo")).to_contain_text("has it in the books, from")
     said = page.locator("#tellings > li .what")
@@ -110,9 +110,9 @@ def test_a_card_says_who_said_what_it_quotes_and_that_it_was_whispered(
     aloud = {"happening": "h1", "time": times[0], "text": lines[0], "manner": "say"}
     aloud |= {"private": False, "hearings": [{"id": 1, "n": 4, "way": "overheard"}]}
     quiet = {"happening": "h2", "time": times[1], "text": lines[1], "manner": "whisper"}
-    quiet |= {"private": True, "hearings": [{"id": 1, "n": 9, "way": "whispered"}]}
+    quiet |= {"private": "whispered", "hearings": [{"id": 1, "n": 9, "way": "whispered"}]}
     own = {"happening": "h3", "time": times[1], "text": "Griet.", "manner": "whisper", "id": 1}
-    own |= {"private": True, "hearings": [{"id": 1, "n": 12, "way": "said"}]}
+    own |= {"private": "whispered", "hearings": [{"id": 1, "n": 12, "way": "said"}]}
     own |= {"rests_on": 9, "link": "quoted in its prompt", "came_from": "h2"}
     page_of = {"id": 1, "agent": "Nell", "book": "people", "title": "Bob", "text": lines[1]}
     page_of |= {"numbers": [9], "time": times[1], "private": True}
@@ -126,7 +126,7 @@ def test_a_card_says_who_said_what_it_quotes_and_that_it_was_whispered(
     card.get_by_text("More").click()
     quoted = card.locator(".heard.whisper")
     expect(quoted).to_contain_text("a single word of it.")
-    expect(quoted.locator("small")).to_contain_text("in private, Bob, ")
+    expect(quoted.locator("small")).to_contain_text("whispered, Bob, ")
     assert quoted.evaluate("each => each.scrollHeight <= each.clientHeight + 1")
     expect(page.locator("#telling-3")).to_contain_text(
         "has it from telling 2 (memory 9, the prompt quoted it: the page of Bob, "

@@ -39,7 +39,13 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     strand |= {"refused": False, "happenings": []}
     nell = {"id": 1, "agent": "Nell", "n": 4, "way": "whispered", "source": "Bob"}
     joss = {"id": 2, "agent": "Joss", "n": 7, "way": "told", "source": "Nell"}
-    sock = {**strand, "n": 4, "text": "My watch is in my sock.", "private": True, "tellings": 2}
+    sock = {
+        **strand,
+        "n": 4,
+        "text": "My watch is in my sock.",
+        "private": "whispered",
+        "tellings": 2,
+    }
     wren = {"id": 3, "agent": "Wren", "n": 2, "way": "told", "source": "Bob"}
     duty = {**strand, "n": 9, "text": "Is Wren on watch?", "knowers": [nell, wren]}
     aside = {**strand, "n": 8, "text": "Watch your step.", "likely": False, "knowers": [joss]}
@@ -50,7 +56,7 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     knower |= {"memories": [4], "spells": [{**spell, "compaction": 0, "n": 4}], "acts": []}
     telling = {"happening": "h1", "time": strand["time"], "place": "The Quay", "speaker": "Bob"}
     telling |= {"id": None, "to": ["Nell"], "manner": "whisper", "text": sock["text"]}
-    telling |= {"private": True, "rests_on": 0, "link": None, "came_from": ""}
+    telling |= {"private": "whispered", "rests_on": 0, "link": None, "came_from": ""}
     telling |= {"hearings": [{"id": 1, "n": 4, "way": "whispered"}]}
     found = {"words": "Bob's watch", "memory": None, "suggested": [], "complete": True}
     guess = {**knower, "id": 3, "agent": "Wren", "path": [{**step, "id": 3, "n": 2}]}
@@ -64,7 +70,7 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
         )
     )
     told = page.locator("#sources > li")
-    expect(told.first).to_have_text(re.compile("^BoBob→NeNell in private, "))
+    expect(told.first).to_have_text(re.compile("^BoBob→NeNell whispered, "))
     expect(told.last).to_have_text(re.compile("^perhaps BoBob→WrWren"))
     expect(page.locator("#knowers > li")).to_contain_text(sock["text"])
     wren_card = page.locator("#doubtful > li")
@@ -74,7 +80,7 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     section = page.locator("#strands")
     rows = section.locator(".strands > li")
     section.get_by_text("Counted as of it: 2 things that were said").click()
-    expect(rows.nth(0)).to_contain_text("in private, Bob to Nell, ")
+    expect(rows.nth(0)).to_contain_text("whispered, Bob to Nell, ")
     expect(rows.nth(0)).to_contain_text("with 1 other line")
     expect(rows.nth(0).locator(".hearings")).to_have_text("NellJoss from Nell")
     leads = rows.nth(1).get_by_role("link", name="Is Wren on watch?")
@@ -219,7 +225,14 @@ def test_who_has_no_typed_word_may_have_it_in_others(page: Page, world: WatchedW
     (other,) = (each["id"] for each in page.evaluate(script)["agents"] if each["agent"] == "Mira")
     name = "Mira"
     joss = other + 1000
-    strand = {"id": other, "time": time, "speaker": "Ann", "to": [name], "private": True, "n": 5}
+    strand = {
+        "id": other,
+        "time": time,
+        "speaker": "Ann",
+        "to": [name],
+        "private": "whispered",
+        "n": 5,
+    }
     strand |= {"text": "I am not sure that I want him.", "likely": False, "tellings": 1}
     strand |= {
         "knowers": [{"id": other, "agent": name, "n": 5, "way": "whispered", "source": "Ann"}]

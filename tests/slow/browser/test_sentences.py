@@ -142,8 +142,9 @@ def test_every_verb_of_the_library_has_a_sentence(script: Page) -> None:
 
 def test_it_is_said_what_is_private_and_what_is_acted_out(script: Page) -> None:
     whisper = Speech(speaker=TOM, words="The key.", to=(ME,), manner=Manner.WHISPER)
-    assert told(script, whisper, "remarks") == ["private"]
-    assert told(script, Sight(shown="A letter."), "remarks", witnesses=("8-1",)) == ["private"]
+    assert told(script, whisper, "remarks") == ["whispered"]
+    letter = Sight(shown="A letter.")
+    assert told(script, letter, "remarks", witnesses=("8-1",)) == ["for it alone"]
     assert told(script, Pose(actor=TOM, gesture="is king."), "remarks") == ["acted out"]
     assert told(script, Pose(actor=ME, gesture="nods."), "remarks") == []
     assert told(script, Speech(speaker=TOM, words="Hi."), "remarks") == []

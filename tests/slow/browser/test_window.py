@@ -68,7 +68,7 @@ def test_a_village_is_watched_room_by_room(page: Page, world: WatchedWorld) -> N
     expect(answer.locator("b")).to_have_text("Mira")
     expect(answer).to_contain_text("to Tamsin")
     world.tamsin.type("whisper Mira = The key is under the stone.", "key")
-    expect(inn.locator(".talk li.whisper").first).to_contain_text("in private")
+    expect(inn.locator(".talk li.whisper").first).to_contain_text("whispered")
     expect(page.locator("#due")).to_contain_text("plan")
 
 
@@ -88,7 +88,7 @@ def test_whispers_are_marked_among_what_an_agent_knows_of_somebody(
         page.wait_for_timeout(1000)
     page.locator("#sections").get_by_role("link", name="People").click()
     line = page.locator("#panel-people .prose li", has_text=words)
-    expect(line).to_contain_text("in private")
+    expect(line).to_contain_text("keeps it private")
     assert faults(page) == []
 
 
@@ -173,7 +173,7 @@ def test_on_a_phone_menus_unfold_and_pages_begin_with_their_content(page: Page) 
 def test_all_times_are_by_the_clock_of_the_world(page: Page) -> None:
     open_mira(page, "memory")
     zone = page.locator("html").get_attribute("data-zone")
-    expect(page.locator(".zone")).to_have_text(f"times of the world, {zone}")
+    expect(page.locator(".zone")).to_have_text(f"{zone} time")
     shown = page.locator(".memory time").first
     then = datetime.fromisoformat(shown.get_attribute("datetime") or "")
     expect(shown).to_contain_text(f"{then.astimezone(ZoneInfo(zone or '')):%H:%M}")
@@ -231,11 +231,11 @@ def test_a_search_by_meaning_and_words_has_filters(page: Page, world: WatchedWor
     expect(page.locator("#hits li").first).to_contain_text("A sailor drowned")
     page.locator("#filters summary").click()
     page.get_by_label("Person").fill("tam")
-    page.get_by_label("only in private").check()
+    page.get_by_label("only private").check()
     page.get_by_role("button", name="Search").click()
     expect(page.locator("#summary")).to_be_visible()
     expect(page.locator("#hits li", has_text="A sailor drowned")).to_have_count(0)
-    page.get_by_label("only in private").uncheck()
+    page.get_by_label("only private").uncheck()
     page.get_by_role("button", name="Search").click()
     expect(page.locator("#hits li").first).to_contain_text("A sailor drowned")
     page.get_by_label("Place").fill("the moon")

@@ -21,7 +21,14 @@ PLAN |= {"whom": "", "state": "open", "why": "", "memory": 0, "private": False, 
 TOMORROW = """new Date(Math.floor(Date.now() / 864e5 + 1) * 864e5).toISOString()"""
 """As the next day begins by a clock in UTC."""
 PROMISE: dict[str, Any] = {"id": 1, "agent": "Mira", "whom": "Tom", "text": "<b>soup</b>"}
-PROMISE |= {"memory": 4, "private": True, "at": None, "whole_day": False, "said": None, "plan": 0}
+PROMISE |= {
+    "memory": 4,
+    "private": "keeps it private",
+    "at": None,
+    "whole_day": False,
+    "said": None,
+    "plan": 0,
+}
 
 
 def serve_plans(
@@ -57,7 +64,7 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
         [
             {"what": "look for the eel", "memory": 3},
             {"what": "ask of the whistle", "waits_for": "when Wren comes"},
-            {"what": "sup", "at": "2026-05-06T16:00:00+00:00", "private": True},
+            {"what": "sup", "at": "2026-05-06T16:00:00+00:00", "private": "keeps it private"},
             {"what": "bake", "at": "2026-05-02T07:30:00+00:00", "cause": asked, "memory": 8},
             {"what": "sail", "at": "2026-05-01T14:00:00+00:00", "place": "The Quay", "memory": 5},
             {"what": "swim", "at": "2026-05-01T09:00:00+00:00", "state": "doing", "whom": "Ann"},
@@ -89,10 +96,10 @@ def test_what_it_will_do_is_a_list_by_time_with_why(page: Page) -> None:
             "due 11:55countwritten by hand",
             "16:00sailat The Quaynobody is known to have asked · memory 5",
             "09:30bakeasked by Tom: “Bake me a <b>pie</b>.” 09:00:00 · memory 7",
-            "Wed 6 May, 18:00secretsupwritten by hand",
+            "Wed 6 May, 18:00keeps it privatesupwritten by hand",
             "when Wren comes:ask of the whistlewritten by hand",
             "look for the eelnobody is known to have asked · memory 3",
-            "secretpromised to Tom:<b>soup</b> memory 4",
+            "keeps it privatepromised to Tom:<b>soup</b> memory 4",
             "kneaddonebecause Tom gives you flour. 09:00:00 · memory 7",
             "Thu 30 Apr, 12:00sleepwith Annmissed: late"
             "asked by Ann through Tom: “Bake me a <b>pie</b>.” 09:00:00 · memory 7",
@@ -135,7 +142,7 @@ def test_what_is_promised_for_a_day_stands_among_the_plans_of_that_day(page: Pag
             f"promised to Tom:a walk on Saturday{on}",
             "09:30bakewritten by hand",
             f"Mon 4 Maypromised to Tom:a song{on}",
-            "secretpromised to Tom:<b>soup</b> memory 4",
+            "keeps it privatepromised to Tom:<b>soup</b> memory 4",
         ]
     )
     account = (
@@ -220,7 +227,7 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     bakes = part(1, 9, 20, "bakes", place="The Kettle")
     rest = part(1, 20, 21, "digs", place="The Quay", unless=["rain"])
     pies = part(2, 8, 10, "sells pies", only_if=["market day"])
-    ladle = part(2, 15, None, "show the ladle", plan=3, private=True, whom="Tom")
+    ladle = part(2, 15, None, "show the ladle", plan=3, private="keeps it private", whom="Tom")
     today = [part(1, 6, 9, "sleeps"), bakes, rest]
     dates = [{"date": "2026-05-01T00:00:00+02:00", "parts": today}]
     dates.append({"date": "2026-05-02T00:00:00+02:00", "parts": [pies, ladle]})
@@ -239,7 +246,7 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
             re.compile("09:00 – 20:00.*The Kettle.*bakes"),  # what is past is not shown
             re.compile("20:00 – 21:00.*The Quay.*digs if the almanac says no rain"),
             re.compile("08:00 – 10:00.*sells pies if the almanac says market day"),
-            re.compile("15:00.*with Tom.*plan, secret.*show the ladle"),
+            re.compile("15:00.*with Tom.*plan, keeps it private.*show the ladle"),
         ]
     )
     expect(rows.nth(3)).to_have_class("planned whisper")
@@ -261,8 +268,8 @@ def show_day(page: Page, day: dict[str, Any]) -> None:
 def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
     bakes = part(1, 9, 20, "bakes", place="The Kettle")
     soup = part(1, 11, None, "eat soup", plan=3, begun=True, place="The Inn", whom="Bob")
-    coins = part(1, 11, None, "count coins", plan=4, private=True)
-    swim = part(1, 15, None, "swim", plan=5, private=True)
+    coins = part(1, 11, None, "count coins", plan=4, private="keeps it private")
+    swim = part(1, 15, None, "swim", plan=5, private="keeps it private")
     day = {"usual": "9-20: bakes", "place": "The Quay", "due": [soup, coins], "now": bakes}
     today = {"date": "2026-05-01T00:00:00+02:00", "parts": [bakes, soup, coins, swim]}
     show_day(page, {**day, "next": swim, "dates": [today]})
@@ -270,8 +277,8 @@ def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
     expect(lines).to_have_text(
         [
             "Now: since 11:00 (begun), at The Inn, with Bob: eat soup",
-            "Due: since 11:00, 60 min ago, not begun, secret count coins",
-            "Next: at 15:00, in 3 h, secret swim",
+            "Due: since 11:00, 60 min ago, not begun, keeps it private count coins",
+            "Next: at 15:00, in 3 h, keeps it private swim",
             "Here now: The Quay. Usually until 20:00: at The Kettle: bakes",
             re.compile("Rows that are no plan are habits"),
         ]
@@ -285,8 +292,8 @@ def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
         [
             re.compile("09:00 – 20:00"),
             re.compile("11:00.*plan, begun.*eat soup"),
-            re.compile("11:00.*plan, due, secret.*count coins"),
-            re.compile("15:00.*plan, secret.*swim"),
+            re.compile("11:00.*plan, due, keeps it private.*count coins"),
+            re.compile("15:00.*plan, keeps it private.*swim"),
         ]
     )
 
@@ -300,7 +307,14 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
     late = page.evaluate("new Date(Date.now() - 600000).toISOString()")
     plans = [
         {**plan, "number": 1, "what": "ring <b>the bell</b>", "at": late, "state": "doing"},
-        {**plan, "number": 2, "what": "meet Tom", "at": at, "whom": "Tom", "private": True},
+        {
+            **plan,
+            "number": 2,
+            "what": "meet Tom",
+            "at": at,
+            "whom": "Tom",
+            "private": "keeps it private",
+        },
         {**plan, "number": 3, "what": "say no", "waits_for": "when Joss comes"},
         {**plan, "number": 4, "what": "bake", "place": "The Kettle"},
         {**plan, "number": 5, "what": "sing", "at": at, "state": "done"},
@@ -322,7 +336,7 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         "4 open plans, 1 of them due. 2 promises, 1 of them for no certain time."
         " Of the last that have ended: 1 done, 1 missed, 0 given up."
     )
-    next_plan = re.compile(r"Mira, .*\(in 2 h\), with Tom: secret meet Tom")
+    next_plan = re.compile(r"Mira, .*\(in 2 h\), with Tom: keeps it private meet Tom")
     expect(page.locator("#next")).to_contain_text(next_plan)
     expect(page.locator("#next")).to_have_class("whisper")
     rows = page.locator("table", has=page.locator("tbody"))
@@ -335,13 +349,15 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         "Ended lately",
     ]
     promise = page.locator("table[aria-label^=Promised] tbody tr")
-    expect(promise.locator("td")).to_have_text(["Mira", "secret <b>soup</b> memory 4", "Tom"])
+    expect(promise.locator("td")).to_have_text(
+        ["Mira", "keeps it private <b>soup</b> memory 4", "Tom"]
+    )
     due = page.locator("table[aria-label=Due] tbody tr")
     expect(due.first).to_contain_text("10 min ago")
     expect(due.first).to_contain_text("ring <b>the bell</b>")
     expect(due).to_have_count(1)
     later = page.locator("table[aria-label='To come'] tbody tr")
-    expect(later.first).to_contain_text("secret")
+    expect(later.first).to_contain_text("keeps it private")
     expect(later.nth(1)).to_contain_text(re.compile("tomorrow.*a loaf tomorrow.*Tom.*promised"))
     # Done before its time: nothing was kept at that hour.
     expect(page.locator("tr", has_text="sing").locator(".badge")).to_have_text("done")
@@ -364,7 +380,7 @@ def test_what_others_mean_to_do_with_an_agent_stands_on_its_page(page: Page) -> 
             "at": "2026-05-02T07:00:00+00:00",
             "place": "The Office",
         },
-        {**bram, "what": "tell her", "waits_for": "when Nell comes", "private": True},
+        {**bram, "what": "tell her", "waits_for": "when Nell comes", "private": "keeps it private"},
         {**bram, "what": "mend a hive", "whom": "Joss"},
         {**bram, "id": 1, "agent": "Nell", "what": "look at herself"},
     )
@@ -372,5 +388,5 @@ def test_what_others_mean_to_do_with_an_agent_stands_on_its_page(page: Page) -> 
     expect(others).to_have_text(
         [re.compile("09:00.*Bram.*bring an apple.*at The Office"), re.compile("when Nell comes:")]
     )
-    expect(others.nth(1)).to_contain_text("secret")
+    expect(others.nth(1)).to_contain_text("keeps it private")
     expect(others.first.get_by_role("link")).to_have_attribute("href", "/agents/2/#plans")

@@ -120,7 +120,7 @@ def test_what_it_meant_to_do_and_what_the_summary_lost_stand_beside_what_it_reme
     )
     expect(main).to_contain_text("Of the 2: 1 told shorter, 1 lost. What was lost?")
     expect(page.get_by_role("list", name="Plans and promises of then").locator("li")).to_have_text(
-        ["secret1 May, 09:00, with Ann: <b>sail</b>begun", "promised Tom: soupmemory 2"]
+        ["keeps it private1 May, 09:00, with Ann: <b>sail</b>begun", "promised Tom: soupmemory 2"]
     )
     came = main.locator("details", has_text="What came of its own words and deeds: 1")
     expect(came).to_contain_text("You mean to: sail")

@@ -223,7 +223,7 @@ def test_what_was_said_after_a_thought_began_is_what_its_answer_answers(page: Pa
     show(page, "why", "Why")
     expect(step).to_contain_text("Its own plan, as the archive says.")
     own = page.locator(".chain > li", has_text="The plan it belongs to")
-    expect(own).to_contain_text("in private, and aloud")
+    expect(own).to_contain_text("keeps it private, and was asked aloud")
 
 
 def test_nothing_recalled_is_no_fault_if_the_prompt_had_it(page: Page) -> None:
@@ -358,7 +358,9 @@ def test_plans_stand_as_text_and_the_one_of_the_act_is_marked(page: Page) -> Non
     serve(page, "agents/1/why?*", {**WHY, "plans": [pie, soup], "plan": soup})
     show(page, "why", "Why")
     lines = page.locator(".chain > li", has_text="Plans in the prompt").locator("ul li")
-    expect(lines).to_have_text(["bake the pie", re.compile("in private.*bring <b>Bram</b> soup")])
+    expect(lines).to_have_text(
+        ["bake the pie", re.compile("keeps it private.*bring <b>Bram</b> soup")]
+    )
     expect(lines.nth(1)).to_contain_text("the act belongs to it")
     serve(page, "agents/1/why?*", {**WHY, "by_rule": True, "plan": pie})
     show(page, "why", "Why")

@@ -64,7 +64,7 @@ def test_of_several_facts_another_line_may_have_the_words_than_what_was_whispere
         stands({ standing: kept === "verbatim" ? "window" : "lost", kept }, true, true))"""
     assert page.evaluate(script, "verbatim") == "still has a line with these words, word for word"
     assert page.evaluate(script, "whispered") == (
-        "was told in private: word for word in the archive, never summarised"
+        "keeps it private: word for word in the archive, never summarised"
     )
 
 

@@ -3,6 +3,7 @@
 import { act, actButton, actForm, field, get } from "./api.js";
 import { count, el, fill, personLink, time } from "./dom.js";
 import { fileEditor } from "./editor.js";
+import { KEPT, privacyMark } from "./privacy.js";
 
 const PAGE = 30;
 /** Books whose pages are of a day, which is their title. */
@@ -107,7 +108,7 @@ function item(words, hidden) {
   const cited = [...row.querySelectorAll("a")].map(({ hash }) => Number(hash.split(/[/-]/)[1]));
   if (cited.some((number) => hidden.includes(number))) {
     row.classList.add("whisper");
-    row.append(" ", el("span", { class: "flag" }, "in private"));
+    row.append(" ", privacyMark(KEPT));
   }
   return row;
 }

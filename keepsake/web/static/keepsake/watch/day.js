@@ -73,7 +73,7 @@ function boxed(part, leading, following = null) {
     { class: kindOf(part), "data-row": true, tabindex: "-1" },
     leading,
     ...place(part),
-    part.private ? [secretFlag(true), " "] : null,
+    part.private ? [secretFlag(part.private), " "] : null,
     does(part),
     following,
   );
@@ -166,7 +166,7 @@ function row(part, at) {
 
 function planWords({ since, begun, private: hidden }, at) {
   const state = begun ? "begun" : Date.parse(since) <= at ? "due" : "";
-  return ["plan", state, hidden ? "secret" : ""].filter(Boolean).join(", ");
+  return ["plan", state, hidden].filter(Boolean).join(", ");
 }
 
 /** What it does, and on what that depends. */

@@ -4,6 +4,7 @@ import { byId, count, el, fill, many, tick } from "./dom.js";
 import { takeIn } from "./fact_choice.js";
 import { began, grouped, isUntold, page, searched, spellAt, typed } from "./fact_state.js";
 import { Hold, Standing, Way } from "./kinds.js";
+import { WHISPERED } from "./privacy.js";
 import { inWords } from "./sentences.js";
 
 /** How somebody came to know it first: from Anneke, aloud. */
@@ -17,7 +18,8 @@ export function fromWhom(knower) {
         : "said it, from whom is not known";
   if (way === Way.SAW || !source) return "saw it";
   if (way === Way.OVERHEARD) return `overheard ${source}`;
-  return `from ${source}, ${way === Way.WHISPERED ? "in private" : "aloud"}`;
+  const hidden = knower.first?.telling?.private;
+  return `from ${source}, ${hidden || (way === Way.WHISPERED ? WHISPERED : "aloud")}`;
 }
 
 /** The answer as it was at a time, in seconds; `now`: whether that is the present time. Who told whom stands below it. */

@@ -323,14 +323,14 @@ export function standing({ now }, spell) {
 
 /** Who said what is quoted, and when: of typed words that may be another telling than the first. */
 function saidIn(telling) {
-  const how = kindOf(telling) === Way.WHISPERED ? "in private, " : "";
+  const how = telling.private ? `${telling.private}, ` : "";
   return `${how}${who(telling)}, ${moment(telling.time)}`;
 }
 
 /** To whom and when an agent told it on in words of its own. */
-function toldOn({ confidants, what, time: iso }) {
+function toldOn({ privacy, what, time: iso }) {
   const whom = inWords((what.to ?? []).map(({ name }) => name));
-  return `${confidants ? "in private, " : ""}${whom && `to ${whom}, `}${moment(iso)}`;
+  return `${privacy ? `${privacy}, ` : ""}${whom && `to ${whom}, `}${moment(iso)}`;
 }
 
 /** What to ask an agent again: of the words, or of the sentence. */

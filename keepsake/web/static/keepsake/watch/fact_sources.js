@@ -4,6 +4,7 @@ import { byId, count, el, fill, sameDay, tick } from "./dom.js";
 import { face } from "./faces.js";
 import { page, seconds } from "./fact_state.js";
 import { Way } from "./kinds.js";
+import { privacyMark, WHISPERED } from "./privacy.js";
 import { inWords } from "./sentences.js";
 
 /** The most lines, and the most faces of one. */
@@ -60,7 +61,7 @@ function line({ source, source_id: teller, to, way, time, private: hidden, doubt
 function how(way, hidden) {
   if (way === Way.SAID) return "said it, from whom is not known";
   if (way === Way.SAW) return "saw it";
-  if (hidden || way === Way.WHISPERED) return "in private";
+  if (hidden || way === Way.WHISPERED) return hidden || WHISPERED;
   return way === Way.OVERHEARD ? "overheard" : "aloud";
 }
 
@@ -78,7 +79,8 @@ function newsLine({ id, n, time, speaker, to, text, private: hidden, told }) {
     { class: hidden ? "whispered" : "" },
     el("span", { class: "dim" }, `${tick(time, false)} `),
     el("b", {}, el("bdi", {}, `${speaker}${whom}`)),
-    hidden ? el("span", { class: "flag" }, " in private") : null,
+    " ",
+    privacyMark(hidden),
     told ? null : el("span", { class: "dim" }, " perhaps of it"),
     ": ",
     el("a", { href: `/agents/fact?agent=${id}&n=${n}`, dir: "auto", title: text }, text),

@@ -15,6 +15,7 @@ import {
 } from "./fact_state.js";
 import { Link, Manner, Way } from "./kinds.js";
 import { placeOf } from "./noted.js";
+import { WHISPERED, privacyMark } from "./privacy.js";
 import { inWords } from "./sentences.js";
 
 const LINK = "#memory/";
@@ -184,14 +185,13 @@ function tellingRow(telling, more = []) {
 
 /** Whether others could not hear a telling, in a word. */
 function privacy({ manner, private: hidden }) {
-  if (manner === Manner.WHISPER) return el("span", { class: "flag" }, "whispered");
-  return hidden ? el("span", { class: "flag" }, "in private") : null;
+  return privacyMark(manner === Manner.WHISPER ? WHISPERED : hidden);
 }
 
 /** How many of folded tellings others could not hear. */
 function hidden(tellings) {
   const number = tellings.filter((each) => each.private || each.manner === Manner.WHISPER).length;
-  return number ? el("span", { class: "flag" }, `${count(number)} in private`) : null;
+  return privacyMark(number ? `${count(number)} in private` : "");
 }
 
 /** For the words of an agent: a link to why it said them. */

@@ -3,6 +3,7 @@
 import { datesBetween, formatter } from "./clock.js";
 import { el, personLink, sameDay, seconds, time } from "./dom.js";
 import { PlanState } from "./kinds.js";
+import { privacyMark } from "./privacy.js";
 
 /** The time of day, to the minute. */
 export const hour = formatter({ hour: "2-digit", minute: "2-digit" });
@@ -77,10 +78,12 @@ export function saidOn({ said }, now = Date.now()) {
   return el("small", {}, ` said on ${dayOf.format(new Date(said))}`);
 }
 
-/** The mark of a plan or promise that the agent keeps from others, whether it was asked for in a whisper or aloud. */
+/** The mark of a plan or promise that the agent keeps from others, whether it was asked for in a whisper or aloud.
+ * `hidden`: for whom it keeps it, in words of the API. */
 export function secretFlag(hidden) {
-  if (!hidden) return null;
-  return el("span", { class: "flag", title: "The agent keeps it to who knows of it." }, "secret");
+  const mark = privacyMark(hidden);
+  mark?.setAttribute("title", "The agent keeps it to who knows of it.");
+  return mark;
 }
 
 /** How far away a time is: `in 10 h`, `3 min ago`, and from a day on by dates: `tomorrow`, `in 3 days`. */

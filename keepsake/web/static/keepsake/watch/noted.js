@@ -2,6 +2,7 @@
 
 import { count, el, time } from "./dom.js";
 import { EditableBook } from "./kinds.js";
+import { privacyMark } from "./privacy.js";
 
 const PLACES = {
   [EditableBook.PINS]: () => "the pins, in all prompts",
@@ -37,7 +38,7 @@ function row(line) {
   return el(
     "li",
     { class: hidden ? "whisper" : "" },
-    hidden ? el("small", { class: "flag" }, "in private ") : null,
+    hidden ? [privacyMark(hidden), " "] : null,
     el("small", {}, `In ${placeOf(line)}: `),
     el("q", { dir: "auto" }, text),
     " ",

@@ -4,6 +4,7 @@ import { byTheClock, formatter } from "./clock.js";
 import { count, el, sameDay, tick, time, whereLink } from "./dom.js";
 import { By, MemoryKind } from "./kinds.js";
 import { TIERS } from "./memories.js";
+import { KEPT, privacyMark } from "./privacy.js";
 import { told } from "./sentences.js";
 
 /** The most lines of a card that are shown before the others are folded. */
@@ -108,7 +109,7 @@ export function ownWords(known, name) {
 }
 
 function memoryRow(memory, { id, agent }) {
-  const about = { private: Boolean(memory.confidants), time: memory.time };
+  const about = { private: memory.privacy, time: memory.time };
   return row(asTold(memory, agent), [memory.number], about, id);
 }
 
@@ -187,7 +188,7 @@ function inParts({ text, private_sentences: hidden = [] }) {
     if (at < 0) continue;
     parts.push(
       rest.slice(0, at),
-      el("span", { class: "hidden-part" }, el("small", { class: "flag" }, "in private "), sentence),
+      el("span", { class: "hidden-part" }, privacyMark(KEPT), " ", sentence),
     );
     rest = rest.slice(at + sentence.length);
   }
@@ -213,7 +214,7 @@ export function row(words, numbers, { private: hidden, time: at }, id, from = ""
   return el(
     "li",
     { class: hidden ? "whisper" : "" },
-    hidden ? el("small", { class: "flag" }, "in private ") : null,
+    hidden ? [privacyMark(hidden), " "] : null,
     el("span", { dir: "auto" }, words),
     " ",
     el(

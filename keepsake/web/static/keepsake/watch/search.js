@@ -18,6 +18,7 @@ import {
 } from "./dom.js";
 import { By, Kept, MemoryKind } from "./kinds.js";
 import { notedList } from "./noted.js";
+import { privacyMark } from "./privacy.js";
 import { sentence } from "./sentences.js";
 import { stands } from "./standings.js";
 
@@ -288,7 +289,7 @@ function hitRow([{ id, agent, memory, has_words: worded }, ...others], words) {
       `${agent}, memory ${count(memory.number)}`,
     ),
     " ",
-    memory.confidants ? el("span", { class: "flag" }, "in private ") : null,
+    memory.privacy ? [privacyMark(memory.privacy), " "] : null,
     worded || !words.length ? null : el("span", { class: "flag near" }, "near in meaning "),
     el(
       "small",

@@ -39,9 +39,9 @@ function heard({ kind, form, what, source }, remembering) {
 }
 
 /** What a reader may overlook: that it is private, or that somebody else only acted it out. */
-export function remarks({ confidants, form, kind }) {
+export function remarks({ privacy, form, kind }) {
   const played = form === HappeningKind.POSE && kind !== MemoryKind.ACT;
-  return [confidants && "private", played && "acted out"].filter(Boolean);
+  return [privacy, played && "acted out"].filter(Boolean);
 }
 
 const SAYS = {

@@ -3,27 +3,25 @@
 import { get } from "./api.js";
 import { count, el, fill } from "./dom.js";
 import { QuestionKind } from "./kinds.js";
+import { privacyMark } from "./privacy.js";
 
 /** The questions that are answered in plain lines: what is long is cut, and whole on hover. */
 const PLAIN = [QuestionKind.KNOWS, QuestionKind.NEXT, QuestionKind.THEN];
-/** Those that are answered with what an agent means to do and keeps to itself, whispered or not. */
-const SECRET = [QuestionKind.NEXT, QuestionKind.THEN];
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
 export function answerLines({ id, lines, asked }, { most = Infinity, linked = true } = {}) {
   if (!lines.length) return null;
-  const mark = SECRET.includes(asked) ? "secret" : "in private";
   return el(
     "dl",
     { class: PLAIN.includes(asked) ? "short-answer plain" : "short-answer" },
     lines
       .slice(0, most)
-      .map((line, i, all) => row(id, line, line.label === all[i - 1]?.label, linked, mark)),
+      .map((line, i, all) => row(id, line, line.label === all[i - 1]?.label, linked)),
   );
 }
 
 /** Two elements of a list; a label that is the same as above is not repeated for the eye. */
-function row(id, { label, text, whole, aside, private: hidden, number }, repeated, linked, mark) {
+function row(id, { label, text, whole, aside, private: hidden, number }, repeated, linked) {
   return [
     el("dt", {}, repeated ? el("span", { class: "unseen" }, label) : label),
     el(
@@ -34,7 +32,7 @@ function row(id, { label, text, whole, aside, private: hidden, number }, repeate
       el(
         "small",
         {},
-        hidden ? el("span", { class: "flag" }, `${mark} `) : null,
+        hidden ? [privacyMark(hidden), " "] : null,
         aside,
         linked && number
           ? [
@@ -80,6 +78,7 @@ export function answerWords(found, most) {
         { class: hidden ? "line hidden-part" : "line" },
         el("small", {}, label ? `${label}: ` : ""),
         el("bdi", {}, text),
+        hidden ? el("small", {}, " ", privacyMark(hidden)) : null,
         aside ? el("small", {}, ` ${aside}`) : null,
       ),
     );

@@ -8,7 +8,7 @@ export const FORMS = {
   [Kept.SHORTER]: "told shorter",
   [Kept.LIKELY]: "probably told",
   [Kept.UNSURE]: "perhaps told",
-  [Kept.WHISPERED]: "whispered",
+  [Kept.WHISPERED]: "private",
   [Kept.GONE]: "lost",
 };
 /** What is not known, because the writer of the summary did not say which memories it tells. */
@@ -27,7 +27,7 @@ export const WHERE = {
  * whether these are of several facts, so that another line may have them still than what is asked about.
  */
 export function stands({ standing, kept }, typed, several = false) {
-  if (kept === Kept.WHISPERED) return `was told in private: ${WHISPERED}`;
+  if (kept === Kept.WHISPERED) return `keeps it private: ${WHISPERED}`;
   if (standing === Standing.LOST) return "has it only by recall: it is in no prompt otherwise";
   const guess = GUESSES[kept];
   if (typed && standing === Standing.WINDOW)

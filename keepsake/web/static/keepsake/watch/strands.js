@@ -79,7 +79,7 @@ function row(strand) {
 function from({ speaker, to, private: hidden, time, tellings }) {
   const whom = to.length ? ` to ${inWords(to)}` : "";
   const lines = tellings > 1 ? ` · with ${many(tellings - 1, "other line")}` : "";
-  return [hidden ? "in private, " : "", `${speaker}${whom}, `, moment(time), lines];
+  return [hidden ? `${hidden}, ` : "", `${speaker}${whom}, `, moment(time), lines];
 }
 
 /** An agent that knows it; how and from whom, where that is not plain from the line. */

@@ -2,6 +2,7 @@
 
 import { el, fill, personLink, time, whereLink, whyOf } from "./dom.js";
 import { HappeningKind, Manner, MemoryKind } from "./kinds.js";
+import { privacyMark } from "./privacy.js";
 import { told } from "./sentences.js";
 
 /** The most lines of a room that are kept; older ones are in the agents' memories. */
@@ -77,7 +78,7 @@ export class Talk {
       el("b", {}, who ? speaker(who, memory, id) : "·"),
       " ",
       to.length ? el("span", { class: "to", dir: "auto" }, `to ${to.join(", ")}`) : null,
-      memory.confidants ? [" ", el("span", { class: "flag" }, "in private")] : null,
+      memory.privacy ? [" ", privacyMark(memory.privacy), " "] : null,
       HOW[memory.what.manner] ? el("span", { class: "flag" }, HOW[memory.what.manner]) : null,
       to.length || HOW[memory.what.manner] ? ": " : " ",
       el("bdi", { class: deed ? "deed" : "" }, words),

@@ -9,6 +9,7 @@ import { elsewhereStep, groundRows } from "./grounds.js";
 import { ImpulseKind, ThoughtOutcome } from "./kinds.js";
 import { memoryRows, row, TIERS } from "./memories.js";
 import { author, partName } from "./plain_words.js";
+import { KEPT, privacyMark } from "./privacy.js";
 import { inWords, sentence } from "./sentences.js";
 import { answerOf } from "./why_answer.js";
 
@@ -360,7 +361,7 @@ function plan({ line, private: hidden, aloud }, own = false) {
   return el(
     "li",
     { class: hidden && !aloud ? "whisper" : "" },
-    hidden ? el("span", { class: "flag" }, aloud ? "in private, and aloud" : "in private") : null,
+    hidden ? privacyMark(aloud ? `${KEPT}, and was asked aloud` : KEPT) : null,
     el("bdi", {}, line),
     own ? el("span", { class: "badge" }, "the act belongs to it") : null,
   );

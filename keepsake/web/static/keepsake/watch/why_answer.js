@@ -2,6 +2,7 @@
 
 import { el, moment, sameDay, tick } from "./dom.js";
 import { ImpulseKind, Manner, MemoryKind, MotiveKind } from "./kinds.js";
+import { privacyMark } from "./privacy.js";
 import { inWords, ME, sentence, told } from "./sentences.js";
 
 /** The most words that are named as standing nowhere. */
@@ -58,8 +59,7 @@ function motive(why) {
   const { agent } = why;
   const { kind, part, memory, masked, private: hidden } = why.motive;
   const when = memory ? at(memory, why) : "";
-  const flag = hidden ? el("span", { class: "flag" }, "in private ") : null;
-  const unseen = masked ? " Its prompt had only that it was whispered." : "";
+    const unseen = masked ? " Its prompt had only that it was whispered." : "";
   const told = {
     [MotiveKind.TOLD]: () =>
       `${agent} keeps what ${memory.source} ${SAID[memory.what.manner] ?? "said"}${when}: “${part}”${unseen}`,
@@ -68,7 +68,7 @@ function motive(why) {
     [MotiveKind.SECRET]: () => `A secret of ${agent}'s bears on it: “${part}”`,
     [MotiveKind.SAID]: () => `${agent} had said${when}: “${part}”`,
   };
-  return [flag, told[kind]()];
+  return [privacyMark(hidden), hidden ? " " : null, told[kind]()];
 }
 
 /** On which line its words rest: the surest that is known. Of a deed for a plan, the plan says it. */
@@ -136,7 +136,7 @@ function line(memory, why) {
   const by = memory.kind === MemoryKind.ACT ? agent : memory.source;
   if (words && by) {
     const whom = inWords(to.map(({ id, name }) => (id === ME ? agent : name)));
-    const hidden = memory.confidants && manner !== Manner.WHISPER ? " in private" : "";
+    const hidden = memory.privacy && manner !== Manner.WHISPER ? `, ${memory.privacy},` : "";
     return `${by} ${SAID[manner] ?? "said"}${whom && ` to ${whom}`}${hidden}${when}: “${words}”`;
   }
   const { who, words: rest } = told(memory, agent);
