@@ -192,7 +192,6 @@ class TestLooking(WebWorld):
         why = self.get(self.of_mira("/why"), n=1)
         bare = {"aloud": False, "confidants": [], "since": 0, "whom": ""}
         words = {"what": "tend the bees", "line": "tend the bees", **bare}
-        words |= {"since": 0, "whom": ""}
         assert why["plans"] == [{"number": bees.number, "state": "open", "private": False, **words}]
         assert why["plan"] is None
         assert not why["by_rule"]

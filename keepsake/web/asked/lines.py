@@ -22,9 +22,11 @@ def told(memory: Memory, agent: str, part: str = "") -> str:
     what = memory.what
     if part and isinstance(what, Speech):
         what = replace(what, words=part)
-    if isinstance(what, Speech) and not memory.is_own and memory.source:
+    speaker = agent if memory.is_own else memory.source
+    if isinstance(what, Speech) and speaker:
         to = [replace(each, name=agent) if is_me(each) else each for each in addressees_of(what)]
-        text = shown_speech(memory.source, what.words, to, what.manner)
+        words = what.words.replace('"', "'")  # a quotation within one
+        text = shown_speech(speaker, words, to, what.manner)
     else:
         text = own_deed_of(what, agent) or memory.text
     return short(text)

@@ -103,6 +103,7 @@ export class WorldMap {
     const columns = Math.max(...shown.map(({ x }) => x)) + 1;
     const rows = Math.max(...shown.map(({ y }) => y)) + 1;
     const sizes = sizesOf(root, columns, rows);
+    root.classList.toggle("narrow", sizes === NARROW);
     const { cell, room: box } = sizes;
     Object.assign(this, sizes);
     root.style.setProperty("--columns", columns);

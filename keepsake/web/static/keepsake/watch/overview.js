@@ -179,6 +179,9 @@ function drawSummary(shown) {
   const hidden = shown < all.length ? `, ${count(shown)} shown` : "";
   fill(byId("summary"), `${many(all.length, "agent")}${hidden}`);
   fill(byId("trouble"), verdict(bad));
+  // What has passed stands among the events, which nobody looks through.
+  const past = byId("feed").querySelectorAll(".event.trouble").length;
+  fill(byId("past-trouble"), past ? ` with ${many(past, "problem")}` : "");
   byId("none").hidden = shown > 0;
   fill(
     byId("none"),
@@ -188,7 +191,7 @@ function drawSummary(shown) {
   fill(byId("log-problem"), overview.log_problem);
 }
 
-/** A summary of the problems: agents, model servers and the event log. */
+/** A summary of the problems that there are now: agents, model servers and the event log. */
 function verdict(bad) {
   const servers = failing(overview.servers).length;
   const problems = [
@@ -196,10 +199,7 @@ function verdict(bad) {
     servers && `${many(servers, "model server")} not ready`,
     overview.log_problem && "the event log cannot be written",
   ].filter(Boolean);
-  // What has passed stands among the events, which nobody looks through.
-  const past = byId("feed").querySelectorAll(".event.trouble").length;
-  const before = past ? `, ${many(past, "problem")} among the events below` : "";
-  return `${problems.length ? problems.join(", ") : "no problem now"}${before}`;
+  return problems.length ? problems.join(", ") : "no problem now";
 }
 
 /** What will happen next by plan; without an answer the line is not there. */

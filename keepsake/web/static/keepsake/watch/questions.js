@@ -11,6 +11,7 @@ const IN_PLACE = 2;
 /** Answer the questions of a folded panel in place, in short, when it is first opened; `id`: the agent's number. */
 export function answerInPlace(panel, id) {
   if (!panel) return;
+  foldOnPhones();
   const answer = () => {
     if (!panel.open) return;
     panel.removeEventListener("toggle", answer);
@@ -30,8 +31,20 @@ async function answerOne(place, id) {
   }
 }
 
+/** A phone: each question is a row that opens its form. */
+const PHONE = window.matchMedia("(width < 40rem)");
+
+/** Fold the forms of the questions on a phone, and only there: elsewhere they have no row to open them. */
+function foldOnPhones() {
+  const questions = [...document.querySelectorAll("details.question")];
+  const fold = () => questions.forEach((each) => (each.open = !PHONE.matches));
+  PHONE.addEventListener("change", fold);
+  fold();
+}
+
 /** Let all pickers of agents follow the one that was changed. */
 export function followOneAgent() {
+  foldOnPhones();
   const pickers = [...document.querySelectorAll('.questions select[name="agent"]')];
   let byKey = false; // with keys a change may be one step of several through the list
   for (const picker of pickers) {

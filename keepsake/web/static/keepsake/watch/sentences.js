@@ -54,7 +54,7 @@ const SAYS = {
 /** Without words nothing is left to tell: they are not known. */
 function speech({ words, to, manner }) {
   const whom = listed(to);
-  return words && `${SAYS[manner]}${whom && ` to ${whom}`}, "${words}"`;
+  return words && `${SAYS[manner]}${whom && ` to ${whom}`}, "${words.replaceAll('"', "'")}"`;
 }
 
 /** An own deed; empty for a verb that the library does not know. `plan`: what a plan is that it names by number. */
