@@ -87,6 +87,13 @@ def test_what_is_told_later_and_what_is_answered_itself_are_no_motive(village: V
     assert found.text == SECRET
 
 
+def test_what_was_only_asked_in_private_is_no_motive(village: Any) -> None:
+    asked = "Would you bring a russet apple to my counter in daylight?"
+    village.said("Nell", f"The rain stops. {asked}", to=["Oswin"], manner=Manner.WHISPER)
+    said = "A russet apple for your counter, in daylight."
+    assert motive(village, "Will you bring it?", said) is None
+
+
 def test_a_promise_and_a_plan_are_motives(village: Any) -> None:
     what = "mend the brass wheel of the tower before noon"
     deed = Deed(
