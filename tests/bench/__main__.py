@@ -25,6 +25,7 @@ BENCHES = (
     "typed",
     "excerpts",
     "spoken",
+    "agreeing",
     "peers",
     "first_sentence",
     "first_line",
