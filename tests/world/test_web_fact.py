@@ -176,7 +176,7 @@ class TestFact(WebWorld):
         )
         for who in found:
             (mira,) = who["knowing"]
-            assert (mira["agent"], mira["hold"], mira["private"]) == ("Mira", "book", True)
+            assert (mira["agent"], mira["hold"], mira["private"]) == ("Mira", "book", "whispered")
             assert mira["now"] == "has it in its page of Tom, in the prompts while Tom is there"
             (told,) = who["sources"]
             assert (told["source"], [each["name"] for each in told["to"]]) == ("Tom", ["Mira"])
