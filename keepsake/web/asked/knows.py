@@ -61,7 +61,7 @@ class _Candidate:
         return beginning(self.text) if self.begins else gist(self.text, tells)
 
 
-class _Answer:
+class _Essence:
     """The lines of an answer, as they are chosen.
 
     Args:
@@ -115,8 +115,9 @@ def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
     known, name = found.known, found.person.name
     told = [each for each in known.lines if each.told and not each.errand]
     heard = [each for each in known.overheard if each.told and not each.errand]
-    answer = _Answer(weights, (known.agent, *found.person.names, *found.others))
-    usual = _usual([answer.tells(each.text) for each in (*told, *heard)])
+    answer = _Essence(weights, (known.agent, *found.person.names, *found.others))
+    parts = (gist(each.text, answer.tells) for each in (*told, *heard))
+    usual = _usual([*map(answer.tells, parts)])
     answer.add(_pinned(known, weights))
     answer.add(_secrets([*told, *heard], name, answer, weights, usual))
     answer.add([*_promised(known), *_planned(known)][:_MEANT])
@@ -157,7 +158,7 @@ def _shown(label: str, line: KnownLine, part: str, name: str) -> AnswerLine:
 
 
 def _secrets(
-    said: Sequence[KnownLine], name: str, answer: _Answer, weights: Weights, usual: Telling
+    said: Sequence[KnownLine], name: str, answer: _Essence, weights: Weights, usual: Telling
 ) -> Iterator[AnswerLine]:
     """Yield what tells most of what it was told in private, and another secret if there is one.
 
@@ -166,7 +167,7 @@ def _secrets(
     private = [each for each in said if each.private]
     for room in range(_OF_EACH):
         best = max(private, key=lambda each: answer.tells(each.text), default=None)
-        if best is None or (room and answer.tells(best.text) < usual):
+        if best is None or (room and answer.tells(gist(best.text, answer.tells)) < usual):
             return
         private.remove(best)
         # Of its words all count, because nobody takes a secret up aloud.
@@ -227,7 +228,7 @@ def _rests(each: PromiseTo | PlanRow) -> Sequence[int]:
     return [each.memory] if each.memory else []
 
 
-def _portrait(known: KnownBy, answer: _Answer) -> Iterator[AnswerLine]:
+def _portrait(known: KnownBy, answer: _Essence) -> Iterator[AnswerLine]:
     if known.portrait:
         part = gist(known.portrait, answer.tells) or beginning(known.portrait)
         yield _own("Thinks", known.portrait, part, (), private="")

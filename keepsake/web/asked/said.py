@@ -59,7 +59,7 @@ def why_said(agent: KnownAgent, words: str) -> Sequence[AnswerLine]:
 
 
 def _words(line: SaidLine) -> AnswerLine:
-    part = beginning(line.words, MOST_SHOWN)
+    part = beginning(line.words)  # who asks knows them
     return AnswerLine(
         label=f"To {line.to}" if line.to else "Said",
         text=f"“{part}”" if line.manner else part,

@@ -14,8 +14,9 @@ from keepsake.language.perception import is_question, one_line, shorten
 from keepsake.language.sourced_text import line_sentences
 from keepsake.web.people.telling import Telling
 
-SHORT = 110
-"""The most characters of such a part: a line of a page that is read at once, not word by word."""
+SHORT = 104
+"""The most characters of such a part. Builders took in a line of a page with 96 at a glance, and
+read one with 109 word by word."""
 _CLAUSE_END = re.compile(r"(?<=[,;:–—])\s+|(?<=[、，；：،؛])")
 """The boundary between two clauses, in any script that marks it."""
 
