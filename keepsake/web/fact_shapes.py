@@ -394,7 +394,7 @@ class KnowingView(Shape):
     """From whom it has it; empty if it said it itself, or from nobody."""
     heard: str
     private: Privacy
-    """How it was told it, or told it, in private; empty if aloud."""
+    """How it is private, in words; empty if anybody may know it."""
     happening: str
     """The telling; empty if it is not among those that are shown."""
     doubtful: bool
@@ -428,6 +428,7 @@ class FirstTellingView(Shape):
     time: datetime
     happening: str
     private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
     doubtful: bool
     """Whether it perhaps tells something else, or perhaps tells it and is not counted."""
     counted: bool
@@ -446,6 +447,7 @@ class NewsView(Shape):
     to: tuple[str, ...]
     text: str
     private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
     told: bool
     """Whether it tells the fact. Else it is only near to what tells it, and may be of another."""
 

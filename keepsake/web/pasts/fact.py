@@ -11,6 +11,7 @@ from pathlib import Path
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
+from keepsake.happening import Manner
 from keepsake.ports import Embedder
 from keepsake.tracing import following
 from keepsake.tracing.facts import Knower, Telling
@@ -39,7 +40,7 @@ from keepsake.web.pasts.strands import people_of, strand_views
 from keepsake.web.pasts.who import who_knows
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.noted import noted
-from keepsake.web.privacy import privacy_of
+from keepsake.web.privacy import WHISPERED, privacy_of
 from keepsake.web.questions.quoted import with_quotations
 from keepsake.web.remembered import view_of, views_of, words_in_archive
 from keepsake.web.shapes import MemoryView
@@ -158,7 +159,7 @@ def _near(heard: Sequence[tuple[str, Memory]], names: Mapping[str, str]) -> News
         speaker=names.get(telling.agent, telling.speaker),
         to=telling.to,
         text=telling.text,
-        private=privacy_of(memory) if telling.private else "",
+        private=privacy_of(memory),
         told=False,
     )
 
@@ -186,6 +187,8 @@ def _privacy(telling: Telling, archives: Mapping[str, Archived]) -> str:
     """Return how a telling was private, as who said it or heard it remembers it."""
     if not telling.private:
         return ""
+    if telling.manner == Manner.WHISPER:
+        return WHISPERED
     own = [each for each in telling.hearings if each.agent == telling.agent]
     known = next(iter(own or telling.hearings))
     memory = _remembered(archives, known.agent, known.memory)

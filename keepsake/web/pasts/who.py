@@ -137,7 +137,7 @@ class _Knowledge:
             way=way,
             source=source,
             heard=heard,
-            private=telling.private if telling is not None else "",
+            private=telling.private if telling else "",
             happening=telling.happening if telling else "",
             doubtful=doubtful,
             hold=hold,
@@ -257,7 +257,7 @@ def held(knower: KnowerView, noted: Sequence[NotedView]) -> tuple[Hold, str]:
         return Hold.BOOK, f"has it in {place_of(noted[0])}"
     if summary:
         return Hold.RECALL, f"perhaps has it {summary}; else only by recall"
-    hidden = "was told in private, so no summary has it: " if last.kept is Kept.WHISPERED else ""
+    hidden = "keeps it private, so no summary has it: " if last.kept is Kept.WHISPERED else ""
     return Hold.RECALL, f"{hidden}{'only recall finds it' if hidden else 'has it only by recall'}"
 
 
