@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
+from unittest.mock import patch
 
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.aloud import Aloud
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
+from keepsake.books.usual_hours import UsualHours
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import Person
 from keepsake.language.due import DueDay
@@ -187,6 +189,33 @@ class TestAsked(WebWorld):
             ("Today, Sun 10 May", "09:00, Ada's plan: bring an apple"),
         ]
 
+    def test_what_is_usual_comes_next_if_it_is_earlier_than_her_plans(self):
+        noon = datetime(2026, 5, 9, 12).astimezone()
+        self.services.clock = FixedClock(noon)
+
+        def hours_between(_agent, begins, _ends):
+            six = timedelta(hours=18)
+            days = [begins + timedelta(days=each) for each in range(2)]
+            return [
+                UsualHours(
+                    since=each + six, until=each + six * 1.1, place="The Kettle", does=("serves",)
+                )
+                for each in days
+            ]
+
+        self.mind.books.plans.add(Plan(what="bake", when=When(noon + timedelta(hours=20))))
+        with patch.object(type(self.mira), "hours_between", hours_between):
+            assert self.ahead() == [
+                ("Next", "usually 18:00 at The Kettle: serves"),
+                ("Today, Sat 9 May", "No plan; usually 18:00 The Kettle"),
+                ("Tomorrow, Sun 10 May", "08:00: bake"),
+            ]
+            self.mind.books.plans.add(Plan(what="swim", when=When(noon + timedelta(hours=1))))
+            assert self.ahead()[:2] == [
+                ("Next", "13:00: swim"),
+                ("Today, Sat 9 May", "No other plan; usually 18:00 The Kettle"),
+            ]
+
     def test_promises_for_a_day_stand_among_her_plans_with_the_day_when_they_were_said(self):
         noon = datetime(2026, 5, 9, 12).astimezone()
         self.services.clock = FixedClock(noon)
@@ -249,6 +278,14 @@ class TestAsked(WebWorld):
         assert not told["Heard last"]["private"]
         assert self.answer_to("then", "2020-01-01") == []
         assert "is no time in the past" in self.answer_to("then", "the cup", status=400)
+
+    def test_what_was_whispered_and_asked_for_a_deed_is_no_secret(self):
+        self.replies = ["> plan 23:00: ring the bell of Ostrey for Tom"]
+        self.char1.execute_cmd("whisper Mira = Ring the bell of Ostrey at eleven, for the drowned.")
+        self.pass_time(1.5)
+        now = int(self.services.clock.now().timestamp()) + 1
+        kept = [x["text"] for x in self.answer_to("then", str(now)) if x["label"] == "Keeps secret"]
+        assert kept == [f"“{SECRET}”"]
 
     def test_a_promise_that_a_plan_will_keep_is_told_once(self):
         self.ask(

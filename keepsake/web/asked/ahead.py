@@ -74,8 +74,9 @@ def ahead(agent: KnownAgent) -> Sequence[AnswerLine]:
     lines = [_line(_NOW, each, agent, now) for each in begun]
     lines += [_line(_DUE, each, agent, now) for each in late if each.day == now.date()]
     soon = [each for each in coming if each.day <= _after(now)]
-    # What comes days later is next only where nothing is usual.
-    first = soon[:1] or ([] if day.next else coming[:1])
+    # What is usual comes next if it is the earlier.
+    usual = as_shown(day.next.since) if day.next else None
+    first = [each for each in coming[:1] if usual is None or each.shown <= usual]
     lines += _next(first, day, agent, now)
     lines += _two_days([each for each in soon if each not in first], first, day, agent, now)
     later = [each for each in coming if each not in soon and each not in first]
@@ -272,8 +273,10 @@ def _hours(view: DayView, now: datetime, far: int) -> str:
     """
     parts = view.dates[far].parts if len(view.dates) > far else ()
     usual = [each for each in parts if not each.plan]
+    # By moments, because the world may have lived by another clock earlier today.
+    moment = runtime().clock.now()
+    usual = [each for each in usual if each.since >= moment]
     hours = [(as_shown(each.since), _there(each).removeprefix("at ")) for each in usual]
-    hours = [(since, there) for since, there in hours if since >= now]
     moves = [
         f"{since:%H:%M} {there}"
         for at, (since, there) in enumerate(hours)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import date
 
 from keepsake.agent.plans.past_plans import PastPlan
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.plan import PlanState
-from keepsake.happening import Manner, Speech
+from keepsake.happening import KnownVerb, Manner, Speech
 from keepsake.language.perception import SENTENCE_GAP
 from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.web.asked.lines import short, short_date
@@ -45,7 +45,7 @@ def then(agent: KnownAgent, was: AsOfView) -> Sequence[AnswerLine]:
     rarity = Rarity.among(each.words for each in lately if each.words)
     said = [each for each in lately if isinstance(each.what, Speech) and each.words]
     heard = [each for each in said if not each.is_own and told_in(each.words)]
-    secrets = [*_secrets(heard, rarity)]
+    secrets = [*_secrets(heard, rarity, _planned(lately))]
     known = {each.number for each in secrets}
     openly = [each for each in heard if each.number not in known]
     newest = openly[-1:] or [each for each in said if each.is_own][-1:]
@@ -60,12 +60,24 @@ def then(agent: KnownAgent, was: AsOfView) -> Sequence[AnswerLine]:
     return [*_meant(was, today), *told[:TOLD]]
 
 
-def _secrets(heard: Sequence[Memory], rarity: Rarity) -> Iterator[Memory]:
-    """Yield what was whispered to it, that which says most of each whisperer, the newest first."""
+def _planned(lately: Iterable[Memory]) -> Set[int]:
+    """Return the numbers of the memories for which it made a plan: they asked for something.
+
+    A plan may rest on several. The newest one is that which was answered.
+    """
+    plans = (each for each in lately if each.is_own and each.verb == KnownVerb.PLAN)
+    return {max(each.rests_on) for each in plans if each.rests_on}
+
+
+def _secrets(heard: Sequence[Memory], rarity: Rarity, errands: Set[int]) -> Iterator[Memory]:
+    """Yield what was whispered to it, that which says most of each whisperer, the newest first.
+
+    ``errands``: What asked for something is no secret, and may be done or called off.
+    """
     most: dict[str, tuple[float, Memory]] = {}
     for each in heard:
         assert isinstance(each.what, Speech)
-        if each.what.manner is not Manner.WHISPER:
+        if each.what.manner is not Manner.WHISPER or each.number in errands:
             continue
         says = _bits(told_in(each.words), rarity)
         if each.source not in most or most[each.source][0] <= says:

@@ -28,28 +28,19 @@ function way({ name, to }, names) {
   return there && there !== name ? `${name} to ${there}` : name;
 }
 
-function row({ name, exits, agents, players }, names) {
-  const here = [
-    ...agents.map(([id, agent]) => el("a", { href: `/agents/${id}/`, "data-opens": true }, agent)),
-    ...players.map((player) => personLink(player)),
-  ];
+/** A room with its exits; who is there stands above. */
+function row({ name, exits }, names) {
+  const to = { href: happenedAt(name), title: `What happened at ${name}`, "data-opens": true };
   return el(
     "li",
     { "data-row": true, tabindex: "-1" },
-    el("a", { href: happenedAt(name), title: `What happened at ${name}` }, el("b", {}, name)),
+    el("a", to, el("b", {}, name)),
     " ",
     el(
       "small",
       {},
       exits.length ? `exits: ${exits.map((exit) => way(exit, names)).join(", ")}` : "no exits",
     ),
-    here.length
-      ? el(
-          "p",
-          { class: "what" },
-          here.flatMap((each, i) => (i ? [", ", each] : [each])),
-        )
-      : null,
   );
 }
 
@@ -165,12 +156,9 @@ function draw(rooms) {
   );
   if (byId("rooms").contains(document.activeElement)) return;
   const names = new Map(rooms.map(({ id, name }) => [id, name]));
-  const used = ({ agents, players }) => agents.length + players.length;
   fill(
     byId("rooms"),
-    [...rooms]
-      .sort((a, b) => used(b) - used(a) || a.name.localeCompare(b.name))
-      .map((room) => row(room, names)),
+    rooms.toSorted((a, b) => a.name.localeCompare(b.name)).map((room) => row(room, names)),
   );
 }
 
