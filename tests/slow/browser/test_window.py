@@ -101,6 +101,23 @@ def test_rooms_begin_with_what_was_said_last_and_the_page_ends_with_them(
     inn = page.get_by_role("region", name="The Kettle")
     expect(inn.locator(".talk li").first).to_be_visible()
     expect(page.locator("#rooms h3").first).to_have_text("The Kettle")  # where somebody plays
+    holes = page.evaluate(
+        """[...document.querySelectorAll("#rooms .column")].map((column) =>
+             Math.max(0, ...[...column.children].slice(1).map((room, i) =>
+               room.getBoundingClientRect().top
+               - column.children[i].getBoundingClientRect().bottom)))"""
+    )
+    assert len(holes) == 3
+    assert max(holes) < 20
+    cut = page.evaluate(
+        """[...document.querySelectorAll(".talk")].flatMap((talk) => [...talk.children]
+             .map((line) => line.offsetTop - talk.scrollTop)
+             .filter((top, i) => top < -1 && top + talk.children[i].offsetHeight > 4))"""
+    )
+    assert cut == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator("#rooms .column")).to_have_count(1)
+    page.set_viewport_size({"width": 1400, "height": 900})
     expect(inn.locator(".talk")).to_contain_text("The ferry leaves")
     page.unroute("**/api/events*")
     page.goto("/agents/live")

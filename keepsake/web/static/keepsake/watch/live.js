@@ -27,12 +27,17 @@ const PLANS = 15000;
 const DUE = 12;
 /** Milliseconds until a room where nothing more is said stands among the quiet ones. */
 const LATELY = 600000;
+/** The least pixels of a column, and those between two. */
+const LEAST = 320;
+const GAP = 13;
 /** The most people of a room that are shown one by one. */
 const CROWD = 12;
 
 const rooms = new Map();
 let map = { rooms: [] };
 let agents = new Map();
+/** What the columns show now. */
+let laid = { names: "", columns: 0 };
 let asking = false;
 let begun = false;
 
@@ -88,21 +93,29 @@ function draw() {
   for (const column of rooms.values()) if (!here.has(column.name)) shown.push(column);
   // Rooms where something happens come first: on a phone the others are far below.
   shown.sort((a, b) => busy(b, here) - busy(a, here) || a.name.localeCompare(b.name));
-  const nodes = shown.map(({ node }) => node);
-  if (
-    nodes.length !== byId("rooms").childElementCount ||
-    nodes.some((node, i) => byId("rooms").children[i] !== node)
-  ) {
-    fill(byId("rooms"), nodes);
-    for (const { talk } of shown) talk.toEnd(); // a node that moves loses its place
-  }
+  lay(shown);
   fill(byId("quiet"), quiet.length ? `Nobody is in ${quiet.join(", ")}.` : "");
+  const lived = [...here.values()].filter((of) => of.agents.length).length;
   const thinking = [...agents.values()].filter(({ waiting }) => waiting !== null).length;
   const thoughts = thinking ? `${count(thinking)} thinking` : "nobody is thinking";
-  fill(
-    byId("summary"),
-    `${many(agents.size, "agent")} in ${many(shown.length, "room")}; ${thoughts}.`,
+  fill(byId("summary"), `${many(agents.size, "agent")} in ${many(lived, "room")}; ${thoughts}.`);
+}
+
+/** Put rooms into columns, in rows from left to right: each column has its own heights, so that none leaves a hole. */
+function lay(shown) {
+  const root = byId("rooms");
+  const wide = Math.max(Math.floor((root.clientWidth + GAP) / (LEAST + GAP)), 1);
+  const columns = Array.from({ length: Math.min(wide, shown.length) }, (_, at) =>
+    shown.filter((_, i) => i % wide === at).map(({ node }) => node),
   );
+  const names = shown.map(({ name }) => name).join("\n");
+  if (names === laid.names && columns.length === laid.columns) return;
+  laid = { names, columns: columns.length };
+  fill(
+    root,
+    columns.map((nodes) => el("div", { class: "column" }, nodes)),
+  );
+  for (const { talk } of shown) talk.toEnd(); // a node that moves loses its place
 }
 
 /** How much happens in a room: somebody plays there, something was said lately, or long ago. */
@@ -231,6 +244,7 @@ bindKeys([
   ["u", "up to all agents", () => byId("up").click()],
 ]);
 document.addEventListener("visibilitychange", refresh);
+addEventListener("resize", throttled(draw, SOON));
 setInterval(refresh, POLL);
 setInterval(drawPlans, PLANS);
 refresh();

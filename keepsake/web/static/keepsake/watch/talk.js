@@ -36,9 +36,14 @@ export class Talk {
     this.#draw(line);
   }
 
-  /** Scroll to the newest line. */
+  /** Scroll to the newest line, and show whole lines: none is cut at the top. */
   toEnd() {
-    this.list.scrollTop = this.list.scrollHeight;
+    const { style } = this.list;
+    style.maxHeight = "";
+    const { scrollHeight: high, clientHeight: shown } = this.list;
+    const whole = [...this.list.children].find(({ offsetTop }) => offsetTop >= high - shown);
+    if (high > shown && whole) style.maxHeight = `${high - whole.offsetTop}px`;
+    this.list.scrollTop = high;
   }
 
   #begin(key, memory) {
