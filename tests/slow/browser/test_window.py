@@ -96,6 +96,7 @@ def test_rooms_begin_with_what_was_said_last_and_the_page_ends_with_them(
     page: Page, world: WatchedWorld
 ) -> None:
     world.say("The lamp is lit")
+    page.set_viewport_size({"width": 1400, "height": 900})
     page.route("**/api/events*", lambda route: route.abort())  # all of it happened long ago
     page.goto("/agents/live")
     inn = page.get_by_role("region", name="The Kettle")
