@@ -176,6 +176,13 @@ class TestSmallChatModel(SmallErrands):
         self.talk(ASKED)
         assert not self.questions()
 
+    def test_one_that_knew_no_errand_in_its_trial_is_asked_about_walks_alone(self):
+        self.services.secret_trial.know(TrialResult("fake"))
+        self.talk(ASKED)
+        assert not self.questions()
+        self.talk("Will you come to the quay with me?")
+        assert len(self.questions()) == 1
+
     def test_one_that_has_passed_is_never_asked(self):
         self.services.secret_trial.know(PASSED)
         self.talk(ASKED)

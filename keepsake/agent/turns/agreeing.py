@@ -50,7 +50,8 @@ async def do_agreed(turn: Turn) -> None:
     asked = turn.context.words
     prompts = turn.services.prompts["agreed"].current
     offers = offers_of(agent, turn.context, turn.tools, asked, spoken)
-    offers = [each for each in offers if each.errand is None or {SENT, ERRAND} <= {*prompts.parts}]
+    may_send = {SENT, ERRAND} <= {*prompts.parts} and turn.services.secret_trial.knows_errands
+    offers = [each for each in offers if each.errand is None or may_send]
     walks = [each for each in offers if each.place and PART in prompts.parts]
     errands = [each for each in offers if each.errand is not None]
     for offer in offers:

@@ -156,6 +156,18 @@ class SecretTrial:
         return found is not None and not found.keeps_secrets
 
     @property
+    def knows_errands(self) -> bool:
+        """Whether the agents' model may know an errand when it hears one: it allowed one at least.
+
+        True as long as that is not known, and for a model that is not asked.
+        """
+        try:
+            found = self.found
+        except KeepsakeError:
+            return True
+        return found is None or found.allowed > 0
+
+    @property
     def line(self) -> str:
         """In words, whether the agents' model keeps secrets; empty without a model."""
         try:
