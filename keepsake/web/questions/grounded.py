@@ -39,6 +39,14 @@ class Grounds:
     motive: Motive | None = None
 
     @property
+    def shown(self) -> Sequence[Ground]:
+        """The lines, without those that are guessed if it is known what it had reason to think of.
+
+        Its own earlier words are a guess, too.
+        """
+        return [each for each in self.lines if each.known or self.motive is None]
+
+    @property
     def heard(self) -> str:
         """What that agent heard, or said itself, as somebody else would tell it; else empty."""
         memory = self.elsewhere.memory if self.elsewhere else None

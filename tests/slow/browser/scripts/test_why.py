@@ -93,12 +93,12 @@ def test_why_says_what_the_agent_keeps_of_what_it_was_asked(page: Page) -> None:
     told = {"kind": "told", "text": "It lies in the hay.", "part": "It lies in the hay."}
     told |= {"memory": heard(3, "", what=said), "masked": True, "private": True}
     shown = {
-        "told": r"in private Mira keeps what Ida whispered at .*: “It lies in the hay.” "
+        "told": r"keeps it private Mira keeps what Ida whispered at .*: “It lies in the hay.” "
         r"Its prompt had only that it was whispered\.",
-        "promised": r"in private Mira had promised at .*: It lies in the hay\.",
-        "planned": r"in private Mira means to: It lies in the hay\.",
-        "secret": r"in private A secret of Mira's bears on it: “It lies in the hay.”",
-        "said": r"in private Mira had said at .*: “It lies in the hay.”",
+        "promised": r"keeps it private Mira had promised at .*: It lies in the hay\.",
+        "planned": r"keeps it private Mira means to: It lies in the hay\.",
+        "secret": r"keeps it private A secret of Mira's bears on it: “It lies in the hay.”",
+        "said": r"keeps it private Mira had said at .*: “It lies in the hay.”",
     }
     for kind, words in shown.items():
         why = {**WHY, "cause": heard(7, "What lies there?"), "thought": SENT}

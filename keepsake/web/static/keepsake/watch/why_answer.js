@@ -49,9 +49,9 @@ function setOff(why) {
   return "What set it off is no longer known.";
 }
 
-/** Whether nothing more is to be said: by a rule, or by what it keeps, if no line and nobody else has its words. */
-function isExplained({ by_rule: rule, motive: kept, grounds, elsewhere }) {
-  return rule || (kept && !grounds.length && !elsewhere);
+/** Whether nothing more is to be said: by a rule, or by what it keeps, if it is not known to rest on a line besides. */
+function isExplained({ by_rule: rule, motive: kept, grounds }) {
+  return rule || (kept && !grounds.some(({ known }) => known));
 }
 
 /** What it had reason to think of, so that it answers as it does. */
@@ -59,7 +59,7 @@ function motive(why) {
   const { agent } = why;
   const { kind, part, memory, masked, private: hidden } = why.motive;
   const when = memory ? at(memory, why) : "";
-    const unseen = masked ? " Its prompt had only that it was whispered." : "";
+  const unseen = masked ? " Its prompt had only that it was whispered." : "";
   const told = {
     [MotiveKind.TOLD]: () =>
       `${agent} keeps what ${memory.source} ${SAID[memory.what.manner] ?? "said"}${when}: “${part}”${unseen}`,
@@ -74,7 +74,7 @@ function motive(why) {
 /** On which line its words rest: the surest that is known. Of a deed for a plan, the plan says it. */
 function restsOn(why) {
   const { agent, plan, recalled, explaining, quoted, promises, rests, thought } = why;
-  const grounds = why.grounds.filter(({ known }) => known || !plan);
+  const grounds = why.grounds.filter(({ known }) => known || !(plan || why.motive));
   const [ground] = grounds;
   const more = grounds.length - 1;
   const others = more > 0 ? ` More from ${more === 1 ? "one line" : `${more} lines`} below.` : "";
