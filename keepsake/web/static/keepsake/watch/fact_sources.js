@@ -81,7 +81,7 @@ function newsLine({ id, n, time, speaker, to, text, private: hidden, told }) {
     el("b", {}, el("bdi", {}, `${speaker}${whom}`)),
     " ",
     privacyMark(hidden),
-    told ? null : el("span", { class: "dim" }, " perhaps of it"),
+    told ? null : el("span", { class: "dim" }, " perhaps"),
     ": ",
     el("a", { href: `/agents/fact?agent=${id}&n=${n}`, dir: "auto", title: text }, text),
   );
