@@ -65,7 +65,7 @@ class TestAsked(WebWorld):
         assert private["private"] == "whispered"
         assert (promised["text"], promised["private"]) == ("a bowl of soup", "")
         assert planned["text"] == "fetch honey"
-        assert planned["aside"].startswith(f"{due:%a}")
+        assert planned["aside"].startswith(f"{due.astimezone():%a}")
         assert "Edwin" in openly["text"]
         assert self.answer_to("knows", self.tom) == lines
 
