@@ -49,7 +49,7 @@ def mira(standing, kept):
             Standing.LOST,
             Kept.WHISPERED,
             Hold.RECALL,
-            "was told in private, so no summary has it: only recall finds it",
+            "keeps it private, so no summary has it: only recall finds it",
         ),
     ],
 )
