@@ -71,6 +71,7 @@ def _check(launcher: ModuleType) -> None:
     """Load what a Server will load, so that errors appear before a Server is started."""
     import evennia  # noqa: PLC0415 - needs the settings
     from django.conf import settings  # noqa: PLC0415 - needs the settings
+    from django.core.management import call_command  # noqa: PLC0415 - needs the settings
 
     _say("Checking the code")
     evennia._init()  # contribs use parts of Evennia that exist only after this
@@ -82,7 +83,9 @@ def _check(launcher: ModuleType) -> None:
         *settings.PROTOTYPE_MODULES,
     ):
         import_module(name)
-    launcher.collectstatic()  # the files of the web client may have changed too
+    # The scripts of the pages may have changed too. Those of another version may have a later date,
+    # for example in a home that was restored, and would stay: so all are copied anew.
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
     print(CHECKED, flush=True)
 
 
