@@ -51,9 +51,7 @@ export function account({ plans, ended, promises }, name, now = Date.now()) {
   const undated = promises.filter(({ at }) => !at).length;
   const which_of = undated === promises.length ? "" : `, ${count(undated)} of them`;
   const dateless = undated ? `${which_of} for no certain time` : "";
-  const promised = promises.length
-    ? ` and ${many(promises.length, "promise")}${dateless}`
-    : "";
+  const promised = promises.length ? ` and ${many(promises.length, "promise")}${dateless}` : "";
   const which = tomorrows === plans.length ? (tomorrows > 1 ? "all" : "it is") : count(tomorrows);
   return [
     `${name} has ${open}${tomorrows ? `, ${which} for tomorrow` : ""}${promised}.`,
@@ -84,8 +82,11 @@ export function agenda(
     (a, b) => Date.parse(a.at ?? 0) - Date.parse(b.at ?? 0),
   );
   return GROUPS.map((title) => {
-    const rows = inTime.filter((each) => groupOf(each, now) === title).map((each) => row(each, now));
-    if (title === PROMISED) rows.push(...promises.filter(({ at, plan }) => !at && !plan).map(promise));
+    const rows = inTime
+      .filter((each) => groupOf(each, now) === title)
+      .map((each) => row(each, now));
+    if (title === PROMISED)
+      rows.push(...promises.filter(({ at, plan }) => !at && !plan).map(promise));
     if (title === TOMORROW) return tomorrow(rows, said, usual, now);
     const told = title === TODAY ? before : [];
     if (!rows.length && !told.length) return null;

@@ -59,7 +59,9 @@ function combobox(field, list) {
     if (words === asked) return show(Boolean(words) && list.childElementCount > 0);
     asked = words;
     if (!words) return show(false);
-    const found = await get("asked", { q: words, agent: field.dataset.agent ?? null }).catch(() => []);
+    const found = await get("asked", { q: words, agent: field.dataset.agent ?? null }).catch(
+      () => [],
+    );
     if (asked !== words) return undefined; // more was typed meanwhile
     fill(list, found.map(option));
     show(document.activeElement === field && found.length > 0);

@@ -315,7 +315,12 @@ async function compare(id, made, account, steps) {
       ]),
       found.losses.some(isGone) ? "The archive has all of it: recall may find it. " : "",
       found.named
-        ? el("small", {}, made.after.recent?.model === SummaryAuthor.EXTRACTIVE ? QUOTES : NAMES, " ")
+        ? el(
+            "small",
+            {},
+            made.after.recent?.model === SummaryAuthor.EXTRACTIVE ? QUOTES : NAMES,
+            " ",
+          )
         : [
             el("b", {}, "A guess by words: the writer of the summary did not say what it tells. "),
             askModel(id, number, () => compare(id, made, account, steps)),
@@ -524,7 +529,11 @@ function notInMemories(sentences) {
           "Told from another language",
           told,
           "Its words cannot be compared with those of the summary.",
-          ({ text, languages }) => [text, " ", el("small", {}, `source is in ${inWords(languages.map(capital))}`)],
+          ({ text, languages }) => [
+            text,
+            " ",
+            el("small", {}, `source is in ${inWords(languages.map(capital))}`),
+          ],
         )
       : null,
   ].filter(Boolean);
@@ -604,7 +613,12 @@ function sentenceRow({ tier, text, kept, missing, told }) {
     "li",
     { class: "memory", "data-row": true, tabindex: "-1" },
     el("span", { class: "number" }, SHORT[tier]),
-    el("span", { class: "what", dir: "auto" }, markedMissing(text, kept, missing), toldIn(kept, told)),
+    el(
+      "span",
+      { class: "what", dir: "auto" },
+      markedMissing(text, kept, missing),
+      toldIn(kept, told),
+    ),
   );
 }
 

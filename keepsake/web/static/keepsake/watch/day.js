@@ -32,11 +32,7 @@ export function dayLines({ place: here, due, now, next }, at = Date.now()) {
 export function dayTables({ usual, dates }, at = Date.now()) {
   const known = dates.some(({ parts }) => parts.length);
   return [
-    known
-      ? dates.map(({ parts }, i) =>
-          timeLine(TITLES[i], parts, at),
-        )
-      : usualDay(usual),
+    known ? dates.map(({ parts }, i) => timeLine(TITLES[i], parts, at)) : usualDay(usual),
     known && usual
       ? el(
           "p",
@@ -171,7 +167,9 @@ function planWords({ since, begun, private: hidden }, at) {
 
 /** What it does, and on what that depends. */
 function does({ does: deeds, only_if: given, unless }) {
-  const only = given.length ? given.join(" and ") : unless.map((each) => `no ${each}`).join(" and ");
+  const only = given.length
+    ? given.join(" and ")
+    : unless.map((each) => `no ${each}`).join(" and ");
   return [
     el("bdi", {}, deeds.join("; then ")),
     only ? [" ", el("span", { class: "flag" }, `if the almanac says ${only}`)] : null,

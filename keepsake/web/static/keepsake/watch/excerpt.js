@@ -19,7 +19,9 @@ export function excerpt(text, typed) {
   if (!found.length) return text;
   const near = ({ index }) =>
     new Set(
-      found.filter((each) => each.index >= index && each.index < index + CARD).map(({ stem }) => stem),
+      found
+        .filter((each) => each.index >= index && each.index < index + CARD)
+        .map(({ stem }) => stem),
     ).size;
   const best = found.reduce((one, other) => (near(other) > near(one) ? other : one));
   if (best.index <= CARD - BEFORE) return text;

@@ -157,7 +157,9 @@ function drawWords(agent, n) {
 /** How often it was told until a time, and how many of those who knew it had it only by recall. */
 function tally(until, now) {
   const { told, lost } = account(until, now);
-  const gone = lost ? `; ${many(lost, "agent")} ${lost === 1 ? "has" : "have"} it only by recall` : "";
+  const gone = lost
+    ? `; ${many(lost, "agent")} ${lost === 1 ? "has" : "have"} it only by recall`
+    : "";
   const more = page.fact.complete ? "" : ". There are too many to follow all of them";
   return `${many(told, "telling")}${gone}${more}.`;
 }

@@ -64,7 +64,12 @@ function unknowing(others) {
   const all = inWords(without.map(({ name }) => name));
   if (!typed()) return `It has not reached ${all}, as far as the archives say.`;
   return [
-    [...grouped(others.filter((each) => !without.includes(each)), ({ id }) => partOf(id))].map(inOther),
+    [
+      ...grouped(
+        others.filter((each) => !without.includes(each)),
+        ({ id }) => partOf(id),
+      ),
+    ].map(inOther),
     without.length ? `Not found with ${all}, who may have it in other words. ` : "",
     search(),
   ];

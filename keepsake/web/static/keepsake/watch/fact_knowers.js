@@ -312,8 +312,7 @@ export function tellStanding(row, of, spell) {
   const hidden = quoted ? kindOf(quoted) === Way.WHISPERED : Boolean(own?.confidants);
   heard.classList.toggle("whisper", hidden);
   setText(heard.lastElementChild, quoted ? saidIn(quoted) : own ? toldOn(own) : "");
-  for (const each of Object.values(Standing))
-    row.classList.toggle(each, each === spell?.standing);
+  for (const each of Object.values(Standing)) row.classList.toggle(each, each === spell?.standing);
 }
 
 /** What an agent has of a fact at the time of the scrubber; now, as the answer of the server says it. */

@@ -49,9 +49,7 @@ function line({ source, source_id: teller, to, way, time, private: hidden, doubt
     "li",
     { class: hidden ? "whispered" : doubtful ? "doubtful" : "" },
     doubtful ? el("span", { class: "dim" }, "perhaps ") : null,
-    source
-      ? [face({ name: source, id: teller }), el("span", { class: "to" }, "→")]
-      : null,
+    source ? [face({ name: source, id: teller }), el("span", { class: "to" }, "→")] : null,
     who,
     el("span", { class: "dim" }, ` ${how(way, hidden)}, ${tick(time, !hours)}`),
   );

@@ -71,7 +71,11 @@ export function elsewhereStep({ agent, elsewhere: { id, agent: other, memory, sh
         {},
         moment(memory.time),
         " · ",
-        el("a", { href: `/agents/${id}/#memory/${memory.number}` }, `memory ${count(memory.number)}`),
+        el(
+          "a",
+          { href: `/agents/${id}/#memory/${memory.number}` },
+          `memory ${count(memory.number)}`,
+        ),
         " · ",
         whereLink(id, memory.number),
       ),

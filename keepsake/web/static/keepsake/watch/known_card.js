@@ -107,7 +107,9 @@ function row({ text, said, numbers, private: hidden, time: at, to = [] }, { id }
       "small",
       {},
       to.length ? `to ${inWords(to)}, ` : "",
-      number ? el("a", { class: "where", href: `/agents/${id}/#memory/${number}` }, time(at)) : time(at),
+      number
+        ? el("a", { class: "where", href: `/agents/${id}/#memory/${number}` }, time(at))
+        : time(at),
       number ? [" · ", whereLink(id, number)] : null,
     ),
   );

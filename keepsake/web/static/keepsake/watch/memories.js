@@ -32,13 +32,22 @@ const STEPS = [KnownVerb.GO, KnownVerb.WALK, KnownVerb.FOLLOW, KnownVerb.STAY, K
 
 /** Whether a memory is of who came or went, of a gesture or a sight: nothing that somebody told, gave or promised. */
 export function isPassing({ form, what }) {
-  return SEEN.includes(form) || STEPS.includes(what.verb) || (isResult({ form }) && !isOutcome({ form, what }));
+  return (
+    SEEN.includes(form) ||
+    STEPS.includes(what.verb) ||
+    (isResult({ form }) && !isOutcome({ form, what }))
+  );
 }
 
 /** Whether a memory is what came of own words and deeds: a plan that was noted, words that were refused. What a look
  * showed, and results whose verb is not known, are seen in passing. */
 export function isOutcome({ form, what }) {
-  return isResult({ form }) && Boolean(what.verb) && !LOOKS.includes(what.verb) && !STEPS.includes(what.verb);
+  return (
+    isResult({ form }) &&
+    Boolean(what.verb) &&
+    !LOOKS.includes(what.verb) &&
+    !STEPS.includes(what.verb)
+  );
 }
 
 function isResult({ form }) {

@@ -31,7 +31,13 @@ export function dueTime({ at, whole_day: whole }, now = Date.now()) {
 export function asPlans(promises) {
   return promises
     .filter(({ at, plan }) => at && !plan)
-    .map((each) => ({ ...each, what: each.text, place: "", state: PlanState.OPEN, promised: true }));
+    .map((each) => ({
+      ...each,
+      what: each.text,
+      place: "",
+      state: PlanState.OPEN,
+      promised: true,
+    }));
 }
 
 /** Order of plans by time; those without one come last, as they stood. */
@@ -44,8 +50,9 @@ export function byTime({ at: one }, { at: other }) {
 export function nextPlans(plans, promises, most = 1, now = Date.now()) {
   const open = plans.filter(({ state }) => [PlanState.OPEN, PlanState.DOING].includes(state));
   return [...open, ...asPlans(promises)]
-    .filter(({ at, whole_day: whole }) =>
-      at && (whole ? datesBetween(now, at) >= 0 : Date.parse(at) > now),
+    .filter(
+      ({ at, whole_day: whole }) =>
+        at && (whole ? datesBetween(now, at) >= 0 : Date.parse(at) > now),
     )
     .toSorted(byTime)
     .slice(0, most);

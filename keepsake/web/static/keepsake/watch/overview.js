@@ -109,7 +109,11 @@ function cells(agent) {
       "Agent",
       link,
       words ? el("small", { class: "problem", title: words, dir: "auto" }, words) : null,
-      el("small", {}, el("a", { class: "where", href: `/agents/${agent.id}/#plans` }, "what next?")),
+      el(
+        "small",
+        {},
+        el("a", { class: "where", href: `/agents/${agent.id}/#plans` }, "what next?"),
+      ),
     ),
     cell("State", badges(agent)),
     cell("Place", agent.place ? el("bdi", {}, agent.place) : "nowhere"),

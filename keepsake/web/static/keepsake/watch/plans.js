@@ -1,20 +1,20 @@
 /* The plans of all agents: what is due next, what waits, and what became of the last ones. */
 
 import { get } from "./api.js";
-import {
-  bindKeys,
-  byId,
-  count,
-  el,
-  fill,
-  many,
-  personLink,
-  rowKeys,
-  time,
-} from "./dom.js";
+import { bindKeys, byId, count, el, fill, many, personLink, rowKeys, time } from "./dom.js";
 import { HappeningKind, PlanState } from "./kinds.js";
 import { datesBetween } from "./clock.js";
-import { asPlans, byTime, distance, dueTime, isNear, nextPlans, planLine, saidOn, secretFlag } from "./next_plan.js";
+import {
+  asPlans,
+  byTime,
+  distance,
+  dueTime,
+  isNear,
+  nextPlans,
+  planLine,
+  saidOn,
+  secretFlag,
+} from "./next_plan.js";
 
 /** Plans change rarely, and each answer reads the books of all agents. */
 const POLL = 15000;

@@ -37,7 +37,11 @@ function row(id, { label, text, whole, aside, private: hidden, number }, repeate
         linked && number
           ? [
               aside ? " · " : null,
-              el("a", { class: "where", href: `/agents/${id}/#memory/${number}` }, `memory ${count(number)}`),
+              el(
+                "a",
+                { class: "where", href: `/agents/${id}/#memory/${number}` },
+                `memory ${count(number)}`,
+              ),
             ]
           : null,
       ),

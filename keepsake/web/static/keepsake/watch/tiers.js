@@ -98,7 +98,9 @@ function became(id, { compaction, recent }) {
 /** That there was no summary yet, and when the first came. */
 function noSummary(iso, first) {
   if (first && first * 1000 <= Date.parse(iso)) return null;
-  const since = first ? [" (the first came at ", time(new Date(first * 1000).toISOString()), ")"] : "";
+  const since = first
+    ? [" (the first came at ", time(new Date(first * 1000).toISOString()), ")"]
+    : "";
   return [" There was no summary yet", since, "."];
 }
 
