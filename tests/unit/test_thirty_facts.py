@@ -114,7 +114,7 @@ def test_a_fact_is_told_as_the_archives_have_it(agents, word):
         assert {each.id: each.n for each in told[happening].hearings} == {
             number: line["n"] for number, line in lines.items()
         }
-        assert told[happening].private == (word in WHISPERED)
+        assert told[happening].private == ("whispered" if word in WHISPERED else "")
     knowers = {each.id: each for each in found.knowers}
     assert knowers.keys() == replay.first.keys()
     for number, knower in knowers.items():

@@ -59,7 +59,7 @@ class TestOvertaken(TalkWorld):
         super().setUp()
         self.fake.script = lambda prompt: f" I heard: {prompt.splitlines()[-2]}"
         self.failing(is_so=True)
-        self.char1.execute_cmd("talk Mira What happened to the mill?")
+        self.char1.execute_cmd("talk Mira Tell me of the mill.")
         self.pass_time(8)
         self.failing(is_so=False)
 
@@ -122,7 +122,7 @@ class TestOvertaken(TalkWorld):
     def test_the_line_is_tried_again_if_nothing_newer_came(self):
         self.try_again().set()
         self.pass_time(10)
-        assert self.acts() == ["say I heard: Tom: What happened to the mill?"]
+        assert self.acts() == ["say I heard: Tom: Tell me of the mill."]
 
     def test_what_was_not_tried_yet_is_answered_with_what_came_later(self):
         self.mind.thinker.answer_waiting()

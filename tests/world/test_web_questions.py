@@ -227,7 +227,7 @@ class TestQuestions(WebWorld):
         (agents / ZONE_FILE).write_text(f"UTC\nAsia/Tokyo{UNTIL}{changed.isoformat()}\n")
         page = self.page("ask/said", agent=self.mira.id)
         assert f'data-zones="{int(changed.timestamp())}=Asia/Tokyo"' in page
-        assert "Asia/Tokyo).</p>" in page  # the foot says until when the world lived by it
+        assert "Asia/Tokyo).</footer>" in page  # the foot says until when the world lived by it
         shown = told.astimezone(ZoneInfo("Asia/Tokyo"))
         assert f"{shown:%a} {shown.day} {shown:%b, %H:%M}" in page
         was = self.get(self.of_mira("/as-of"), when=f"{shown:%Y-%m-%d %H:%M:%S}")

@@ -114,7 +114,10 @@ def test_a_promise_is_shown_to_others_as_it_was_asked_for(tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "privacy"),
-    [("Ask Bram for honey.", "in private, and aloud"), ("You know what to do.", "in private")],
+    [
+        ("Ask Bram for honey.", "keeps it private, and was asked aloud"),
+        ("You know what to do.", "keeps it private"),
+    ],
 )
 def test_the_archive_knows_of_a_plan_that_it_was_asked_for_aloud_too(tmp_path, words, privacy):
     plan = planned("now, Bram: ask him for honey", words)

@@ -199,7 +199,7 @@ def find_player(name: str, example: str) -> ObjectDB:
     return found
 
 
-def tell(caller: Any, text: str) -> None:
+def tell(caller: ObjectDB, text: str) -> None:
     """Show the answer to a builder's command; the web client has a colour for it."""
     caller.msg((text, {"type": MessageType.BUILDER}))
 
