@@ -40,6 +40,8 @@ def sentence(
     sure = [each for each in knowing if not each.doubtful]
     players = len(fact.outsiders)
     number = f"{len(sure):,} of {len(agents):,}" if sure else f"None of the {len(agents):,}"
+    if sure and fact.words and _is_judged(fact, chosen=chosen):
+        number = f"Probably {number}"
     of = "agent" if len(agents) == 1 else "agents"
     others = f" and {players:,} player{'' if players == 1 else 's'}" if players else ""
     one = len(sure) + players == 1
@@ -76,6 +78,12 @@ def _is_unsure(fact: FactView, *, chosen: bool) -> bool:
     """Whether the words alone say which lines count, and some may mean something else."""
     likely = [each for each in fact.strands if each.likely]
     return len(likely) > 1 and not chosen and any(not (e.judged or e.written) for e in likely)
+
+
+def _is_judged(fact: FactView, *, chosen: bool) -> bool:
+    """Whether some lines count by what they probably mean, not by the words as they were typed."""
+    likely = (each for each in fact.strands if each.likely)
+    return not chosen and any(each.judged and not each.written for each in likely)
 
 
 def _in_part(
