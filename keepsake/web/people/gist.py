@@ -79,11 +79,11 @@ def beginning(text: str, most: int = SHORT) -> str:
 def ending(text: str, most: int) -> str:
     """Return as many of the last sentences of a text as are short enough: what is answered.
 
-    If the last one alone is too long, it is all that is returned, cut.
+    A mark stands where it was cut. If the last sentence alone is too long, it is cut at its end.
     """
     sentences = [*line_sentences(one_line(text))]
     for first in range(len(sentences)):
         part = " ".join(sentences[first:])
         if len(part) <= most:
-            return part
+            return f"… {part}" if first else part
     return shorten(sentences[-1], most) if sentences else ""

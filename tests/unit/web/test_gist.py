@@ -78,7 +78,7 @@ def test_the_end_of_what_was_said_is_what_is_answered() -> None:
     said = (
         f"{'It limps a little on every beat. ' * 5}Is Bob planning something? You had tea with him."
     )
-    assert ending(said, 60) == "Is Bob planning something? You had tea with him."
+    assert ending(said, 60) == "… Is Bob planning something? You had tea with him."
     assert ending("Well?", 60) == "Well?"
     assert ending("word " * 60, 60).endswith("…")
     assert ending("", 60) == ""

@@ -168,11 +168,11 @@ function planWords({ since, begun, private: hidden }, at) {
 /** What it does, and on what that depends. */
 function does({ does: deeds, only_if: given, unless }) {
   const only = given.length
-    ? given.join(" and ")
-    : unless.map((each) => `no ${each}`).join(" and ");
+    ? `if the almanac says ${given.join(" and ")}`
+    : unless.length && `unless the almanac says ${unless.join(" or ")}`;
   return [
     el("bdi", {}, deeds.join("; then ")),
-    only ? [" ", el("span", { class: "flag" }, `if the almanac says ${only}`)] : null,
+    only ? [" ", el("span", { class: "flag" }, only)] : null,
   ];
 }
 

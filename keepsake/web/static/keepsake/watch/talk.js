@@ -83,8 +83,8 @@ export class Talk {
       el("b", {}, who ? speaker(who, memory, id) : "·"),
       " ",
       to.length ? el("span", { class: "to", dir: "auto" }, `to ${to.join(", ")}`) : null,
-      memory.privacy ? [" ", privacyMark(memory.privacy), " "] : null,
-      HOW[memory.what.manner] ? el("span", { class: "flag" }, HOW[memory.what.manner]) : null,
+      memory.privacy ? [" ", privacyMark(memory.privacy)] : null,
+      HOW[memory.what.manner] ? el("span", { class: "flag" }, ` ${HOW[memory.what.manner]}`) : null,
       to.length || HOW[memory.what.manner] ? ": " : " ",
       el("bdi", { class: deed ? "deed" : "" }, words),
       el(
@@ -128,5 +128,10 @@ function parts(memory, agent) {
     return { who, to: [], words, deed: true };
   }
   const { speaker, to, words } = memory.what;
-  return { who: name(speaker), to: to.map(name), words: `“${words}”`, deed: false };
+  return {
+    who: name(speaker),
+    to: to.map(name),
+    words: `“${words.replaceAll('"', "'")}”`,
+    deed: false,
+  };
 }
