@@ -154,7 +154,7 @@ class TestAsked(WebWorld):
         assert because["text"].endswith(
             'The wind turns and the tide comes in. Where is the spoon?"'
         )
-        assert because["text"].startswith('Tom says to Mira, "The wind')
+        assert because["text"].startswith('Tom says to Mira, "… The wind')
         assert because["whole"].startswith('Tom says to Mira, "The wind')
         assert len(because["text"]) < len(because["whole"])
 
@@ -278,6 +278,14 @@ class TestAsked(WebWorld):
         assert not told["Heard last"]["private"]
         assert self.answer_to("then", "2020-01-01") == []
         assert "is no time in the past" in self.answer_to("then", "the cup", status=400)
+
+    def test_two_secrets_leave_room_for_what_was_heard_if_nothing_was_meant(self):
+        self.ann = self.add_player(3, "Ann")
+        self.ann.execute_cmd("whisper Mira = I have sold the anchor of the Heron.")
+        self.pass_time(6)
+        now = int(self.services.clock.now().timestamp()) + 1
+        labels = [each["label"] for each in self.answer_to("then", str(now))]
+        assert labels == ["Meant to", "Keeps secret", "Keeps secret", "Heard last"]
 
     def test_what_was_whispered_and_asked_for_a_deed_is_no_secret(self):
         self.replies = ["> plan 23:00: ring the bell of Ostrey for Tom"]

@@ -11,19 +11,22 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.plan import PlanState
 from keepsake.happening import KnownVerb, Manner, Speech
-from keepsake.language.perception import SENTENCE_GAP
+from keepsake.language.perception import one_line
 from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.web.asked.lines import short, short_date
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.fact_shapes import AsOfView, PastPromise
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.people.gist import gist
 from keepsake.web.privacy import kept_for, privacy_of
 from keepsake.web.questions.clock import as_shown
 
 MEANT = 2
 """The plans and promises that are shown; how many there are besides is said."""
-TOLD = 2
-"""The lines of what it was told that are shown: secrets, else what it had heard."""
+SECRETS = 2
+"""The secrets that are shown."""
+MOST = 4
+"""The lines of an answer: what there is no plan for leaves room for what it had heard."""
 READ = 500
 """The newest memories among which secrets are looked for: more than a window holds."""
 _DATED = re.compile(r"(?P<day>\d{4}-\d\d-\d\d) (?P<hour>\d\d:\d\d)(?:, )?")
@@ -57,7 +60,8 @@ def then(agent: KnownAgent, was: AsOfView) -> Sequence[AnswerLine]:
             for each in newest
         ),
     ]
-    return [*_meant(was, today), *told[:TOLD]]
+    meant = [*_meant(was, today)]
+    return [*meant, *told[: MOST - len(meant)]]
 
 
 def _planned(lately: Iterable[Memory]) -> Set[int]:
@@ -82,7 +86,7 @@ def _secrets(heard: Sequence[Memory], rarity: Rarity, errands: Set[int]) -> Iter
         says = _bits(told_in(each.words), rarity)
         if each.source not in most or most[each.source][0] <= says:
             most[each.source] = says, each
-    chosen = sorted(most.values(), key=lambda each: each[0], reverse=True)[:TOLD]
+    chosen = sorted(most.values(), key=lambda each: each[0], reverse=True)[:SECRETS]
     yield from sorted((each for _, each in chosen), key=lambda each: each.number, reverse=True)
 
 
@@ -93,12 +97,12 @@ def _bits(text: str, rarity: Rarity) -> float:
 
 
 def _line(label: str, memory: Memory, rarity: Rarity, today: date) -> AnswerLine:
-    """Return the sentence that says most of what was said, besides questions."""
+    """Return the part that says most of what was said, besides questions."""
     shown = as_shown(memory.time)
     on = "" if shown.date() == today else f"{short_date(shown.date())}, "
     assert isinstance(memory.what, Speech)
     told = told_in(memory.words) or memory.words
-    most = max(SENTENCE_GAP.split(told), key=lambda each: _bits(each, rarity))
+    most = gist(told, lambda part: (_bits(part, rarity), 0.0)) or one_line(told)
     return AnswerLine(
         label=label,
         text=short(f"“{most}”"),
