@@ -31,13 +31,14 @@ from keepsake.web.agent import promised
 from keepsake.web.agent.plan_causes import with_causes_of_all
 from keepsake.web.agent.shapes import OwnPlan
 from keepsake.web.asked import api as asked_api
-from keepsake.web.fact_shapes import FactView, MapView, PastView
+from keepsake.web.fact_shapes import FactView, MapView
 from keepsake.web.now import overview as overview_now
 from keepsake.web.now import plans as plans_now
 from keepsake.web.now import rooms
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import warm
 from keepsake.web.pasts.followed import fact_now
+from keepsake.web.pasts.past_shapes import PastView
 from keepsake.web.pasts.reading import router as reading_router
 from keepsake.web.pasts.strands import choice_of
 from keepsake.web.people import api as people_api

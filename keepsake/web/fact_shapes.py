@@ -1,21 +1,15 @@
-"""Answers of the API about the past of all agents: the map, a fact's way, a memory as of a time.
-
-Times in long lists are whole seconds since 1970, so that a page of 50 agents stays small.
-"""
+"""Answers of the API about the map, and about a fact's way."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from keepsake.agent.plans.past_plans import PastPlan
-from keepsake.archive.line_types import LineType
-from keepsake.archive.summaries import Summary, Tier
-from keepsake.books.editing import EditableBook
 from keepsake.tracing.bases import Link
 from keepsake.tracing.facts import Way
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.paths import Step
-from keepsake.tracing.standing import Hold, Standing
+from keepsake.tracing.standing import Standing
+from keepsake.web.pasts.who_shapes import WhoView
 from keepsake.web.people.noted import NotedView
 from keepsake.web.privacy import Privacy
 from keepsake.web.shapes import MemoryView, Shape
@@ -64,154 +58,6 @@ class MapView(Shape):
     """The players who are not in the game, who was met last first; at most 12."""
     complete: bool
     """False if the world has more rooms than a map shows: those nearest to agents are shown."""
-
-
-type PastTiers = tuple[int, LineType, int, int, int, int]
-"""The tiers from one moment on; see :attr:`PastAgent.tiers`."""
-
-
-class PastAgent(Shape):
-    """The past of one agent, for a scrubber: where it was, and how its memory grew and shrank."""
-
-    id: int
-    agent: str
-    moves: tuple[tuple[int, int], ...]
-    """When it came to another place, by its archive and the newest part of the event log, and the
-    index of the place in ``places``."""
-    counts: tuple[tuple[int, int], ...]
-    """When memories were archived, and their numbers; some hundred, evenly spread, the first and
-    the last among them."""
-    changes: int
-    """How often its summaries changed."""
-    tiers: tuple[PastTiers, ...]
-    """The tiers from some moments on, oldest first; all changes, unless there are very many. Each
-    is a time; what changed them; the compaction that made the summaries, 0 for none; the first
-    memory in any tier; the last one of the long-term summary, one less than the first without it;
-    the last one of the short-term summary, after which the window begins."""
-
-
-class PastView(Shape):
-    """The past of all agents."""
-
-    first: int
-    """The time of the oldest memory; the present time if there is none."""
-    now: int
-    places: tuple[str, ...]
-    """The names of places."""
-    agents: tuple[PastAgent, ...]
-    may_act: bool
-    """Whether whoever asks may pin, edit and so on."""
-
-
-class PastPromise(Shape):
-    """A promise that was not kept yet."""
-
-    line: str
-    """It in words, as a prompt shows it."""
-    memory: int
-    """The memory of its being noted."""
-    private: Privacy
-    """How it is private, in words; empty if anybody may know it."""
-    whom: str = ""
-    """The name of the person to whom it was promised; empty if that is not known."""
-    text: str = ""
-    """What was promised, in the agent's own words."""
-    plan: int = 0
-    """The number of the open plan that was made with it, to keep it; 0 if there was none."""
-
-
-class AsOfView(Shape):
-    """The memory of an agent as it was at some moment."""
-
-    time: datetime
-    number: int
-    """The newest memory then; 0 if there was none."""
-    place: str
-    """Where it was, as far as its memories say; empty if they do not."""
-    compaction: int
-    since: datetime | None
-    """From when on prompts had its summaries; null if there were none. A summary's own time is when
-    its writing began, or when somebody edited it."""
-    longterm: Summary | None
-    recent: Summary | None
-    window_first: int
-    """The first memory of the window; ``number`` + 1 if the window was empty."""
-    window: tuple[MemoryView, ...]
-    """The newest memories of the window, oldest first; at most 50."""
-    plans: tuple[PastPlan, ...]
-    """The plans that had not ended, in the order in which they were made."""
-    promises: tuple[PastPromise, ...]
-    """The promises that it had made by then and not kept, as its archive says."""
-
-
-class ElsewhereView(Shape):
-    """Where else a lost memory stands."""
-
-    book: EditableBook | None
-    """The agent's book that has it; null if another agent has it."""
-    title: str
-    """The name of the person, the title of the note, or the name of the other agent; empty for the
-    other books."""
-    standing: Standing | None
-    """In which tier the other agent has it; null for a book."""
-
-
-class LossView(Shape):
-    """What became of a memory that a compaction summarised."""
-
-    memory: MemoryView
-    kept: Kept
-    missing: tuple[str, ...]
-    """Its telling words that no summary has, in order."""
-    told: str
-    """The sentences of the summaries that tell it, or perhaps tell it; empty if none does."""
-    named: tuple[str, ...]
-    """Those of the missing words that are names or figures."""
-    elsewhere: tuple[ElsewhereView, ...]
-    """Where else it stands, if it is gone; only of the 100 greatest losses."""
-    errand: bool = False
-    """Whether a promise or a plan of some agent answers it: it asks for something to be done."""
-
-
-class SentenceLossView(Shape):
-    """What became of a sentence of a summary that a compaction wrote anew."""
-
-    tier: Tier
-    """The summary in which it stood before."""
-    text: str
-    kept: Kept
-    missing: tuple[str, ...]
-    """Its telling words that the new summary does not have, in order."""
-    told: str
-    """The sentences of the new summary that tell it, or perhaps tell it."""
-
-
-class UnfoundedView(Shape):
-    """A sentence of a new summary that says more than the memories of which it was made."""
-
-    text: str
-    missing: tuple[str, ...]
-    """Its telling words that none of them has, in order."""
-    languages: tuple[str, ...] = ()
-    """The other languages of memories that may have these words, such as ``dutch``: then it may say
-    no more than they do."""
-
-
-class LossesView(Shape):
-    """What a compaction kept and lost."""
-
-    losses: tuple[LossView, ...]
-    """The memories that it summarised, the greatest loss first; at most 1,000."""
-    sentences: tuple[SentenceLossView, ...]
-    """The sentences of the summaries before that it wrote anew, the greatest loss first; at most
-    1,000."""
-    unfounded: tuple[UnfoundedView, ...]
-    """The sentences of the new short-term summary that say more than the memories tell."""
-    named: bool
-    """Whether the writer of the summary said which memories each sentence tells. If not, their
-    words are compared."""
-    complete: bool
-    """False if there are more of either."""
 
 
 class HearingView(Shape):
@@ -378,91 +224,6 @@ class StrandView(Shape):
     happenings: tuple[str, ...]
     """Those lines, as ``tellings`` has them: only those that are followed are there."""
     knowers: tuple[StrandKnower, ...]
-
-
-class KnowingView(Shape):
-    """How an agent came to know a fact first, and what it has of it now."""
-
-    id: int
-    agent: str
-    n: int
-    """The memory by which it came to know it."""
-    time: datetime
-    way: Way | None
-    """Null if that is not known."""
-    source: str
-    """From whom it has it; empty if it said it itself, or from nobody."""
-    heard: str
-    private: Privacy
-    """How it is private, in words; empty if anybody may know it."""
-    happening: str
-    """The telling; empty if it is not among those that are shown."""
-    doubtful: bool
-    """Whether it heard only lines in which the typed words may mean something else."""
-    hold: Hold
-    now: str
-    """What it has of it now, in words: ``has it in its short-term summary``."""
-
-
-class PersonOfFact(Shape):
-    """Somebody who came to know a fact."""
-
-    id: int | None
-    """The number of the agent; null if it is none."""
-    key: str
-    """The identity of somebody who is no agent; else empty."""
-    name: str
-
-
-class FirstTellingView(Shape):
-    """A telling by which some came to know a fact."""
-
-    source: str
-    """Who told it; empty if those who know it said it themselves, or nobody did."""
-    source_id: int | None
-    """The number of the agent who told it; null if it was none."""
-    to: tuple[PersonOfFact, ...]
-    """Who came to know it so."""
-    way: Way | None
-    """As of the first of them; ``overheard`` only if all of them did."""
-    time: datetime
-    happening: str
-    private: Privacy
-    """How it is private, in words; empty if anybody may know it."""
-    doubtful: bool
-    """Whether it perhaps tells something else, or perhaps tells it and is not counted."""
-    counted: bool
-    """Whether those who heard it count as knowing the fact."""
-    text: str
-
-
-class NewsView(Shape):
-    """A later line about a fact: it was told again, or something was said that is near to it."""
-
-    id: int
-    n: int
-    """An agent, and its memory of the line: by it the sentence can be followed."""
-    time: datetime
-    speaker: str
-    to: tuple[str, ...]
-    text: str
-    private: Privacy
-    """How it is private, in words; empty if anybody may know it."""
-    told: bool
-    """Whether it tells the fact. Else it is only near to what tells it, and may be of another."""
-
-
-class WhoView(Shape):
-    """Who knows a fact, and from whom: the short answer."""
-
-    answer: str
-    """In a sentence or two; empty if nothing is known of it."""
-    knowing: tuple[KnowingView, ...]
-    """As ``knowers`` of the fact, in the same order."""
-    sources: tuple[FirstTellingView, ...]
-    """Who told whom first, the earliest first; those in doubt are last."""
-    news: tuple[NewsView, ...]
-    """What was said of it later, in order."""
 
 
 class FactView(Shape):

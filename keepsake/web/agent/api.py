@@ -38,12 +38,13 @@ from keepsake.web.agent.shapes import (
     UntoldView,
     WhyView,
 )
-from keepsake.web.fact_shapes import AsOfView, LossesView, PastAgent
 from keepsake.web.links import state_with_links, with_links
 from keepsake.web.now import memory, overview
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import past_of
+from keepsake.web.pasts.loss_shapes import LossesView
 from keepsake.web.pasts.losses import losses as losses_of
+from keepsake.web.pasts.past_shapes import AsOfView, PastAgent
 from keepsake.web.people.known_by import errands_of
 from keepsake.web.questions.bearing import (
     bearing_on,

@@ -12,9 +12,10 @@ from keepsake.web.access import BadRequest
 from keepsake.web.asked.knows import knows
 from keepsake.web.asked.lines import day_and_hour, short
 from keepsake.web.asked.shapes import AnswerLine, AnswerView, QuestionKind
-from keepsake.web.fact_shapes import KnowingView, MapRoom, NewsView, OutsiderView, WhoView
+from keepsake.web.fact_shapes import MapRoom, OutsiderView
 from keepsake.web.now import rooms
 from keepsake.web.pasts.followed import fact_now
+from keepsake.web.pasts.who_shapes import KnowingView, NewsView, WhoView
 from keepsake.web.people import known
 from keepsake.web.people.telling import weights_in
 from keepsake.web.remembered import TEXTS

@@ -15,7 +15,7 @@ from keepsake.language.perception import one_line
 from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.web.asked.lines import short, short_date
 from keepsake.web.asked.shapes import AnswerLine
-from keepsake.web.fact_shapes import AsOfView, PastPromise
+from keepsake.web.pasts.past_shapes import AsOfView, PastPromise
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.gist import gist
 from keepsake.web.privacy import kept_for, privacy_of

@@ -14,8 +14,8 @@ from keepsake.language.languages import language_of
 from keepsake.tracing.content import Content, Rarity
 from keepsake.tracing.standing import TIERS, Standing
 from keepsake.tracing.texts import SegmentTexts, key_of
-from keepsake.web.fact_shapes import ElsewhereView
 from keepsake.web.pasts.archives import Folders, past_of
+from keepsake.web.pasts.loss_shapes import ElsewhereView
 from keepsake.web.people.noted import places_in
 from keepsake.web.remembered import TEXTS
 

@@ -28,7 +28,6 @@ from keepsake.web.fact_shapes import (
     FactView,
     HearingView,
     KnowerView,
-    NewsView,
     OutsiderView,
     SpellView,
     StepView,
@@ -38,6 +37,7 @@ from keepsake.web.fact_shapes import (
 from keepsake.web.pasts.archives import Folders, archives_of
 from keepsake.web.pasts.strands import people_of, strand_views
 from keepsake.web.pasts.who import who_knows
+from keepsake.web.pasts.who_shapes import NewsView
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.noted import noted
 from keepsake.web.privacy import WHISPERED, privacy_of

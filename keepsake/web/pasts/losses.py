@@ -13,14 +13,9 @@ from keepsake.tracing.losses import losses as find_losses
 from keepsake.tracing.losses import summary_losses
 from keepsake.tracing.unfounded import unfounded
 from keepsake.web.access import NotFound
-from keepsake.web.fact_shapes import (
-    LossesView,
-    LossView,
-    SentenceLossView,
-    UnfoundedView,
-)
 from keepsake.web.pasts.archives import Folders
 from keepsake.web.pasts.elsewhere import elsewhere
+from keepsake.web.pasts.loss_shapes import LossesView, LossView, SentenceLossView, UnfoundedView
 from keepsake.web.remembered import view_of, words_in_archive
 
 MOST_LOSSES = 1000

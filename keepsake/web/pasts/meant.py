@@ -17,8 +17,8 @@ from keepsake.json_lines import Record
 from keepsake.language.perception import names
 from keepsake.prompt.results import PROMISE_KEPT, PROMISED
 from keepsake.tracing.past import Moment
-from keepsake.web.fact_shapes import PastPromise
 from keepsake.web.pasts.archives import past_of
+from keepsake.web.pasts.past_shapes import PastPromise
 from keepsake.web.privacy import kept_for
 
 

@@ -16,14 +16,9 @@ from keepsake.events.types import Move
 from keepsake.json_lines import Record
 from keepsake.tracing.past import Moment, Past, TierChange, as_time
 from keepsake.web.access import NotFound
-from keepsake.web.fact_shapes import (
-    AsOfView,
-    PastAgent,
-    PastTiers,
-    PastView,
-)
 from keepsake.web.pasts.archives import Folders, forget_others, past_of
 from keepsake.web.pasts.meant import open_plans, open_promises
+from keepsake.web.pasts.past_shapes import AsOfView, PastAgent, PastTiers, PastView
 from keepsake.web.remembered import views_of
 
 MOST_POINTS = 6_000

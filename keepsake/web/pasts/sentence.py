@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from keepsake.web.fact_shapes import FactView, FirstTellingView, KnowingView, StrandView
+from keepsake.web.fact_shapes import FactView, StrandView
+from keepsake.web.pasts.who_shapes import FirstTellingView, KnowingView
 from keepsake.web.questions.clock import as_shown
 
 NAMED = 12

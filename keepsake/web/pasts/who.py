@@ -12,19 +12,15 @@ from keepsake.books.editing import EditableBook
 from keepsake.tracing.facts import Way
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.standing import Hold, Standing
-from keepsake.web.fact_shapes import (
-    FactView,
+from keepsake.web.fact_shapes import FactView, HearingView, KnowerView, StrandView, TellingView
+from keepsake.web.pasts.sentence import sentence
+from keepsake.web.pasts.who_shapes import (
     FirstTellingView,
-    HearingView,
-    KnowerView,
     KnowingView,
     NewsView,
     PersonOfFact,
-    StrandView,
-    TellingView,
     WhoView,
 )
-from keepsake.web.pasts.sentence import sentence
 from keepsake.web.people.noted import NotedView
 
 MOST_NEWS = 6

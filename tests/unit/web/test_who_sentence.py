@@ -8,8 +8,9 @@ import pytest
 
 from keepsake.tracing.facts import Way
 from keepsake.tracing.standing import Hold
-from keepsake.web.fact_shapes import FactView, KnowingView, StrandView, TellingView
+from keepsake.web.fact_shapes import FactView, StrandView, TellingView
 from keepsake.web.pasts.sentence import sentence
+from keepsake.web.pasts.who_shapes import KnowingView
 
 THEN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 AGENTS = {1: "Mira", 2: "Joss"}

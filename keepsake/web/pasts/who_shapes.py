@@ -1,0 +1,95 @@
+"""Answers of the API about who knows a fact, and from whom."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from keepsake.tracing.facts import Way
+from keepsake.tracing.standing import Hold
+from keepsake.web.privacy import Privacy
+from keepsake.web.shapes import Shape
+
+
+class KnowingView(Shape):
+    """How an agent came to know a fact first, and what it has of it now."""
+
+    id: int
+    agent: str
+    n: int
+    """The memory by which it came to know it."""
+    time: datetime
+    way: Way | None
+    """Null if that is not known."""
+    source: str
+    """From whom it has it; empty if it said it itself, or from nobody."""
+    heard: str
+    private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
+    happening: str
+    """The telling; empty if it is not among those that are shown."""
+    doubtful: bool
+    """Whether it heard only lines in which the typed words may mean something else."""
+    hold: Hold
+    now: str
+    """What it has of it now, in words: ``has it in its short-term summary``."""
+
+
+class PersonOfFact(Shape):
+    """Somebody who came to know a fact."""
+
+    id: int | None
+    """The number of the agent; null if it is none."""
+    key: str
+    """The identity of somebody who is no agent; else empty."""
+    name: str
+
+
+class FirstTellingView(Shape):
+    """A telling by which some came to know a fact."""
+
+    source: str
+    """Who told it; empty if those who know it said it themselves, or nobody did."""
+    source_id: int | None
+    """The number of the agent who told it; null if it was none."""
+    to: tuple[PersonOfFact, ...]
+    """Who came to know it so."""
+    way: Way | None
+    """As of the first of them; ``overheard`` only if all of them did."""
+    time: datetime
+    happening: str
+    private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
+    doubtful: bool
+    """Whether it perhaps tells something else, or perhaps tells it and is not counted."""
+    counted: bool
+    """Whether those who heard it count as knowing the fact."""
+    text: str
+
+
+class NewsView(Shape):
+    """A later line about a fact: it was told again, or something was said that is near to it."""
+
+    id: int
+    n: int
+    """An agent, and its memory of the line: by it the sentence can be followed."""
+    time: datetime
+    speaker: str
+    to: tuple[str, ...]
+    text: str
+    private: Privacy
+    """How it is private, in words; empty if anybody may know it."""
+    told: bool
+    """Whether it tells the fact. Else it is only near to what tells it, and may be of another."""
+
+
+class WhoView(Shape):
+    """Who knows a fact, and from whom: the short answer."""
+
+    answer: str
+    """In a sentence or two; empty if nothing is known of it."""
+    knowing: tuple[KnowingView, ...]
+    """As ``knowers`` of the fact, in the same order."""
+    sources: tuple[FirstTellingView, ...]
+    """Who told whom first, the earliest first; those in doubt are last."""
+    news: tuple[NewsView, ...]
+    """What was said of it later, in order."""
