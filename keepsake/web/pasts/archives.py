@@ -50,16 +50,24 @@ def forget_others(folders: Folders) -> None:
 
 
 def warm(folders: Folders) -> None:
-    """Read all archives once in a thread of its own, so that the first scrubber need not wait."""
+    """Read all archives once in a thread of its own, so that the first scrubber need not wait.
+
+    The longest is read first: whoever asks about that agent meanwhile would wait longest.
+    """
     if _warm.is_set():
         return
     _warm.set()
 
     def work() -> None:
-        for _, name, folder in folders:
-            if (folder / "archive").is_dir():
-                with logged(log, "An archive could not be read for the scrubber", agent=name):
-                    past_of(folder)
-                    TEXTS.of(folder / "archive")
+        there = [each for each in folders if (each[2] / "archive").is_dir()]
+        for _, name, folder in sorted(there, key=lambda each: _size(each[2]), reverse=True):
+            with logged(log, "An archive could not be read for the scrubber", agent=name):
+                past_of(folder)
+                TEXTS.of(folder / "archive")
 
     threading.Thread(target=work, name="pasts", daemon=True).start()
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of an agent's archive; ``folder``: the agent's."""
+    return sum(each.stat().st_size for each in (folder / "archive").glob("*.jsonl"))
