@@ -174,6 +174,7 @@ def test_all_questions_are_on_the_first_screen(start: Page, width: int, height: 
 
 def test_on_a_phone_the_time_of_a_compaction_is_not_cut(start: Page) -> None:
     start.set_viewport_size({"width": 390, "height": 844})
+    start.locator(".questions summary", has_text="compaction").click()
     picker = start.get_by_role("form", name="What the last compaction lost").get_by_label("Agent")
     room = picker.evaluate("""(picker) => {
         const words = document.createElement("span");

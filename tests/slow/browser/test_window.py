@@ -156,7 +156,8 @@ def test_every_section_of_an_agent_and_the_map_of_the_world_are_shown(page: Page
         expect(page.locator(f"#panel-{section}").locator(wanted).first).to_be_visible()
     page.goto("/agents/")
     page.get_by_role("link", name="World").click()
-    inn = page.locator("#rooms li", has=page.locator("b", has_text=re.compile("^The Kettle$")))
+    place = page.locator("#where dt", has_text=re.compile("^The Kettle$"))
+    inn = place.locator("xpath=following-sibling::dd[1]")
     expect(inn).to_contain_text("Tamsin")
     expect(inn.get_by_role("link", name="Mira")).to_be_visible()
 
