@@ -185,8 +185,10 @@ def test_the_time_has_its_days_and_hours(page: Page, world: WatchedWorld):
             const { QuietScale } = await import("/static/keepsake/watch/quiet.js");
             const { fromField } = await import("/static/keepsake/watch/clock.js");
             const at = (field) => fromField(field) / 1000;
+            const often = (first, last) =>
+                Array.from({ length: (last - first) / 600 }, (_, i) => first + 600 * i);
             const told = (first, last, wide) =>
-                ticks(new QuietScale(first, last, []), first, last, wide);
+                ticks(new QuietScale(first, last, often(first, last)), first, last, wide);
             const evening = told(at("2026-11-30T19:02:00"), at("2026-11-30T20:05:00"), 800);
             const weeks = told(at("2026-11-01T12:00:00"), at("2026-12-20T12:00:00"), 800);
             const night = told(at("2026-11-30T19:00:00"), at("2026-12-01T09:00:00"), 360);
