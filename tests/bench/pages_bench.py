@@ -50,10 +50,12 @@ _STEPS = """async (steps) => {
 _INDEXED = 900_000
 """Milliseconds until the words of all memories are indexed."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_ANSWER = ".answered dd, .lead dd, #answer dd"
+"""An answer among others, and on a page of its own, where words lead that mean one question."""
 _ADDRESSES = {
     "overview": ("/agents/", "#agents tr"),
-    "ask": (f"/agents/ask/?q={LONG}+Anneke", ".answered dd"),
-    "ask for a time": (f"/agents/ask/?q={LONG}+yesterday", ".answered dd"),
+    "ask": (f"/agents/ask/?q={LONG}+Anneke", _ANSWER),
+    "ask for a time": (f"/agents/ask/?q={LONG}+yesterday", _ANSWER),
     "live": ("/agents/live", "#rooms .room"),
     "world": ("/agents/world/", "#map .face"),
     "where did it go": ("/agents/fact", "#map .face"),
