@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from playwright.sync_api import Page, Route, expect
 
 from tests.slow.browser.looking import api, open_mira
+from tests.slow.browser.test_axe import faults
 from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
 
 
@@ -112,6 +113,17 @@ def test_a_click_on_the_timeline_shows_the_memory_as_it_was_and_one_leads_back(p
     expect(head).to_be_hidden()
     expect(slider).to_have_attribute("aria-valuetext", re.compile(f"^memory {total},"))
     expect(page.locator(".memories .memory .number").last).to_have_text(str(total))
+
+
+def test_a_marked_memory_can_be_read(page: Page) -> None:
+    open_mira(page, "memory")
+    strip = page.locator(".memory-line .strip")
+    expect(strip.locator(".made").first).to_be_attached()
+    box = strip.bounding_box()
+    assert box is not None
+    strip.click(position={"x": box["width"] * 0.4, "y": box["height"] / 2})
+    expect(page.locator(".memory.marked .number")).to_be_visible()
+    assert faults(page) == []
 
 
 def test_the_timeline_opens_what_is_under_a_summary(page: Page) -> None:
