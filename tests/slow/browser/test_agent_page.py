@@ -108,7 +108,10 @@ def test_a_click_on_the_timeline_shows_the_memory_as_it_was_and_one_leads_back(p
     expect(head).to_be_hidden()
     page.locator("#sections").get_by_role("link", name="Memory").click()
     expect(head).to_be_hidden()
+    # The newest memories are shown again before the slider is moved.
+    expect(page.locator(".memories .memory .number").last).to_have_text(str(total))
     slider.press("Home")
+    expect(head).to_contain_text(f"memory 1 of {total} was the newest")
     page.get_by_role("button", name="Back to now").click()
     expect(head).to_be_hidden()
     expect(slider).to_have_attribute("aria-valuetext", re.compile(f"^memory {total},"))
