@@ -190,7 +190,7 @@ def _parameters(here: Places) -> dict[str, Any]:
     """Parse the address of the PostgreSQL database into libpq's keywords."""
     try:
         from psycopg import ProgrammingError  # noqa: PLC0415 - an extra
-        from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415
+        from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - as above
     except ImportError as error:
         raise KeepsakeError(
             f"{DATABASE_URL} is set, but psycopg is not installed ({error})",

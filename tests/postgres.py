@@ -55,8 +55,17 @@ def cluster() -> Iterator[str]:
         folder = Path(name)
         if _IS_ROOT:
             shutil.chown(folder, *_NOBODY)
-        _run(where / "initdb", "-D", folder / "data", "-U", _USER, "--auth=trust", "--no-sync",
-             "--encoding=UTF8", "--no-locale")  # fmt: skip
+        _run(
+            where / "initdb",
+            "-D",
+            folder / "data",
+            "-U",
+            _USER,
+            "--auth=trust",
+            "--no-sync",
+            "--encoding=UTF8",
+            "--no-locale",
+        )
         with _serving(where / "postgres", folder):
             yield f"postgresql://{_USER}@/postgres?host={folder}"
 
@@ -73,8 +82,13 @@ def new_database(address: str, name: str, like: str = "template1") -> str:
 
 @contextmanager
 def _serving(server: Path, folder: Path) -> Iterator[None]:
-    settings = {"listen_addresses": "", "unix_socket_directories": folder, "fsync": "off",
-                "full_page_writes": "off", "max_connections": 50}  # fmt: skip
+    settings = {
+        "listen_addresses": "",
+        "unix_socket_directories": folder,
+        "fsync": "off",
+        "full_page_writes": "off",
+        "max_connections": 50,
+    }
     options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     log = folder / "log"
     with log.open("wb") as output:

@@ -8,6 +8,8 @@ Every line is sent at once (TCP_NODELAY). By default the system holds a short li
 40 ms. The line to the Server is a Unix socket (``private_line.py``), which holds nothing back.
 """
 
+# ruff: noqa: N802, N803, N815 - Twisted, Autobahn and Evennia call these names
+
 from __future__ import annotations
 
 import re
@@ -100,15 +102,15 @@ class InputLimits:
 
     def init_session(self, *args: Any) -> None:
         """Start the limits of a new connection, with its time to log in."""
-        super().init_session(*args)  # type: ignore[misc]
+        super().init_session(*args)
         self._bucket = Bucket(CONNECTION, self.timer.seconds())
         self._closing = self.timer.callLater(LOGIN_SECONDS, self._leave_unless_logged_in)
 
-    def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
+    def connectionLost(self, reason: Any = None) -> None:
         """Cancel the time limit."""
         if self._closing is not None and self._closing.active():
             self._closing.cancel()
-        super().connectionLost(reason)  # type: ignore[misc]
+        super().connectionLost(reason)
 
     def data_in(self, /, **message: Any) -> None:
         """Pass a line on, unless it is too long or too fast. A client may name an argument self."""
@@ -123,9 +125,9 @@ class InputLimits:
             if line is not None:
                 # Old clients send latin-1 instead of UTF-8. PostgreSQL refuses NUL.
                 text = to_str(line, self).replace("\0", "")
-                super().data_in(text=[[text], {}])  # type: ignore[misc]
+                super().data_in(text=[[text], {}])
         elif bucket.should_warn():
-            self.data_out(text=((TOO_LONG if fits else TOO_FAST,), {}))  # type: ignore[attr-defined]
+            self.data_out(text=((TOO_LONG if fits else TOO_FAST,), {}))
 
     def takes_option(self) -> bool:
         """Return whether an option may be handled now; disconnect a client that sends too many."""
@@ -136,12 +138,12 @@ class InputLimits:
             self._options.take(1)
             return True
         self.flooded = True
-        self.transport.abortConnection()  # type: ignore[attr-defined]
+        self.transport.abortConnection()
         return False
 
     def _leave_unless_logged_in(self) -> None:
-        if not self.logged_in:  # type: ignore[attr-defined]
-            self.disconnect(NO_LOGIN)  # type: ignore[attr-defined]
+        if not self.logged_in:
+            self.disconnect(NO_LOGIN)
 
 
 class LimitedWebSocket(InputLimits, WebSocketClient):
@@ -150,13 +152,13 @@ class LimitedWebSocket(InputLimits, WebSocketClient):
     Autobahn reads the size limits from the class, and disconnects a client that exceeds them.
     """
 
-    maxFramePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's
-    maxMessagePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's
-    openHandshakeTimeout = 30  # noqa: N815 - 5 s are too few for a busy machine
+    maxFramePayloadSize = LONGEST_MESSAGE
+    maxMessagePayloadSize = LONGEST_MESSAGE
+    openHandshakeTimeout = 30  # 5 s are too few for a busy machine
     handshake_bytes = 0
     _session_key = ""  # of the session that began at the log-in on this socket
 
-    def onConnect(self, request: Any) -> Any:  # noqa: N802 - Autobahn's name
+    def onConnect(self, request: Any) -> Any:
         """Accept a connection from the game's own pages, and from programs that are no browser.
 
         A browser tells which page opens the socket. Any page that somebody visits could else play
@@ -195,7 +197,7 @@ class LimitedWebSocket(InputLimits, WebSocketClient):
         self.csessid = self._session_key
         self.data_out(session_key=((self._session_key,), {}))
 
-    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+    def dataReceived(self, data: bytes) -> None:
         """Take bytes. Autobahn itself would buffer any number of them during the handshake."""
         if self.state == self.STATE_CONNECTING:
             self.handshake_bytes += len(data)
@@ -204,7 +206,7 @@ class LimitedWebSocket(InputLimits, WebSocketClient):
                 return
         super().dataReceived(data)
 
-    def onMessage(self, payload: bytes, isBinary: bool) -> None:  # noqa: N802, N803 - Autobahn's
+    def onMessage(self, payload: bytes, isBinary: bool) -> None:
         """Take a frame: a line, the number of columns that a client reports, or its farewell."""
         try:
             flags = self.protocol_flags
@@ -232,12 +234,12 @@ class LimitedWebSocket(InputLimits, WebSocketClient):
 class LimitedTelnet(InputLimits, TelnetProtocol):
     """A player's telnet line."""
 
-    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
+    def connectionMade(self) -> None:
         """Stop waiting for acknowledgements."""
         self.transport.setTcpNoDelay(True)
         super().connectionMade()
 
-    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+    def dataReceived(self, data: bytes) -> None:
         """Take bytes. Only the beginning of a too long line is kept, enough to refuse it."""
         for part in filter(None, _PART.split(data)):
             if self.flooded:
@@ -255,7 +257,7 @@ class LimitedTelnet(InputLimits, TelnetProtocol):
         if len(getattr(self, "commands", ())) > LONGEST_LINE:  # options that never end
             self.transport.abortConnection()
 
-    def commandReceived(self, command: bytes, argument: bytes | None) -> None:  # noqa: N802
+    def commandReceived(self, command: bytes, argument: bytes | None) -> None:
         """Handle a telnet command, such as DO or DONT, unless there are too many."""
         if self.takes_option():
             super().commandReceived(command, argument)
@@ -265,7 +267,7 @@ class LimitedTelnet(InputLimits, TelnetProtocol):
         if self.takes_option():
             super().negotiate(data)
 
-    def requestNegotiation(self, about: bytes, data: bytes) -> None:  # noqa: N802 - Twisted's name
+    def requestNegotiation(self, about: bytes, data: bytes) -> None:
         """Negotiate an option. A client with MXP treats only the game's own links as tags."""
         super().requestNegotiation(about, data)
         if about == MXP:
@@ -277,7 +279,7 @@ class PortalAmpServer(AMPServerProtocol):
 
     lost_at = 0.0
 
-    def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
+    def connectionLost(self, reason: Any = None) -> None:
         """Note when the Server went away, and tell the players if nobody had asked it to stop."""
         if self.factory.server_connection is self:
             PortalAmpServer.lost_at = time.time()
@@ -293,7 +295,7 @@ class PortalAmpServer(AMPServerProtocol):
         """
         return succeed([])
 
-    def send_MsgPortal2Server(self, session: Any, **message: Any) -> Deferred[Any]:  # noqa: N802
+    def send_MsgPortal2Server(self, session: Any, **message: Any) -> Deferred[Any]:
         """Pass on a player's line, or tell the player that the Server is away."""
         if self.factory.server_connection is None:
             session.data_out(text=((AWAY,), {}))

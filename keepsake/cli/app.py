@@ -181,8 +181,8 @@ def status(as_json: AsJson = False) -> None:
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
     """Find what is wrong and say how to fix it; exit code 1 if something is wrong."""
-    # Imported here: it loads the model clients and numpy, a second that other commands save.
-    from keepsake.cli.doctor import examine  # noqa: PLC0415
+    # It loads the model clients and numpy, a second that other commands save.
+    from keepsake.cli.doctor import examine  # noqa: PLC0415 - slow to import
 
     findings = examine(places(), _game)
     if as_json:

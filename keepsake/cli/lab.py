@@ -40,7 +40,7 @@ def evaluate(
     json_file: options.JsonFile = None,
 ) -> None:
     """Test memories with questions about transcripts: what they find, and what a model answers."""
-    from keepsake.cli import memories  # noqa: PLC0415
+    from keepsake.cli import memories  # noqa: PLC0415 - slow to import
 
     if check:
         raise typer.Exit(0 if memories.check_conformance(check, embedder) else 1)
@@ -68,7 +68,7 @@ def sweep_command(
     ] = False,
 ) -> None:
     """Compare memories, settings and seeds as described in a plan."""
-    from keepsake.cli import memories  # noqa: PLC0415
+    from keepsake.cli import memories  # noqa: PLC0415 - slow to import
 
     if not memories.run_sweep(plan, folder or plan.with_suffix(""), jobs, ray=ray):
         raise typer.Exit(1)
@@ -87,6 +87,6 @@ def measure_command(
     ] = None,
 ) -> None:
     """Measure simulations: who knows what by which path, who came, plans, costs, interviews."""
-    from keepsake.cli import measure  # noqa: PLC0415
+    from keepsake.cli import measure  # noqa: PLC0415 - slow to import
 
     measure.measure(places(), names, folder, rankings or ())

@@ -102,11 +102,12 @@ def embedder(
         raise ModelMissing(f"There is no embedder {name!r} to fetch", f"Use {MPNET} or {AUTO}")
     settings = {"provider": AUTO, "model": ""}
     if name == MPNET:
-        from keepsake.models.local.mpnet_weights import PUBLISHED, fetch_mpnet  # noqa: PLC0415
+        from keepsake.models.local import mpnet_weights  # noqa: PLC0415 - slow to import
 
-        said = f"{PUBLISHED.repo}/{PUBLISHED.file}, {_size(PUBLISHED)}, {PUBLISHED.licence}"
+        weights = mpnet_weights.PUBLISHED
+        said = f"{weights.repo}/{weights.file}, {_size(weights)}, {weights.licence}"
         out.print(escape(said))
-        out.print(escape(str(fetch_mpnet(here.models))))
+        out.print(escape(str(mpnet_weights.fetch_mpnet(here.models))))
         settings = {"provider": EMBEDDED, "model": MPNET}
     path = here.config / "llm.md"
     file_of_profiles = RecordStore[str](lambda _path, text, _time: text)

@@ -1,5 +1,7 @@
 """``keepsake serve``, ``mcp`` and ``service``: memories for programs in any language."""
 
+# ruff: noqa: PLC0415 - the service is an extra, and slow to import
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -46,9 +48,9 @@ def serve(
     """Serve the memories of a folder over HTTP and MCP, until a signal."""
     require("serve")
     # Imported here, because only these commands need them.
-    from keepsake.serve.gatekeeper import ServiceLimits  # noqa: PLC0415
-    from keepsake.serve.house import MemoryOptions, agents_in  # noqa: PLC0415
-    from keepsake.serve.run import serve as run  # noqa: PLC0415
+    from keepsake.serve.gatekeeper import ServiceLimits
+    from keepsake.serve.house import MemoryOptions, agents_in
+    from keepsake.serve.run import serve as run
 
     options = MemoryOptions(_asked(model), embedder or None, prompt_tokens)
     names = ", ".join(agents_in(folder)) if folder.is_dir() else ""
@@ -69,15 +71,15 @@ def mcp(
 ) -> None:
     """Serve memories over MCP on standard input and output, to the program that starts this."""
     require("serve")
-    from keepsake.serve.house import MemoryOptions  # noqa: PLC0415
-    from keepsake.serve.run import serve_stdio  # noqa: PLC0415
+    from keepsake.serve.house import MemoryOptions
+    from keepsake.serve.run import serve_stdio
 
     serve_stdio(folder, MemoryOptions(_asked(model), embedder or None))
 
 
 def _asked(model: str) -> str | None:
     """Return the model that is named; None for none at all, which KEEPSAKE_MODEL may say too."""
-    from keepsake.models.profiles import NO_MODEL  # noqa: PLC0415
+    from keepsake.models.profiles import NO_MODEL
 
     return None if model in ("", NO_MODEL) else model
 
@@ -89,7 +91,7 @@ def add_agent(
     persona: Annotated[str, typer.Option(help="Who it is: You are Mira, who keeps the inn.")],
 ) -> None:
     """Make an agent; a service that runs has it at once."""
-    from keepsake.serve.house import make_agent  # noqa: PLC0415
+    from keepsake.serve.house import make_agent
 
     path = make_agent(folder, name, persona)
     out.print(f"{path} is there; its persona is in profile.md", markup=False)
@@ -108,8 +110,8 @@ def add_token(
     label: Annotated[str, typer.Option(help="What it is for.")] = "",
 ) -> None:
     """Make a token, by default to read and write, and print it: it is stored as a hash alone."""
-    from keepsake.serve.house import agents_in  # noqa: PLC0415
-    from keepsake.serve.tokens import ALL, Right, ServiceTokens  # noqa: PLC0415
+    from keepsake.serve.house import agents_in
+    from keepsake.serve.tokens import ALL, Right, ServiceTokens
 
     there = agents_in(folder) if folder.is_dir() else []
     if missing := [each for each in agent if each != ALL and each not in there]:
@@ -125,7 +127,7 @@ def add_token(
 @app.command("tokens")
 def list_tokens(folder: Folder) -> None:
     """List the tokens, without the tokens themselves."""
-    from keepsake.serve.tokens import ServiceTokens  # noqa: PLC0415
+    from keepsake.serve.tokens import ServiceTokens
 
     for each in ServiceTokens(folder).grants():
         agents = ", ".join(each.agents)
@@ -139,7 +141,7 @@ def remove_token(
     token: Annotated[str, typer.Argument(help="Its id, or the token itself.")],
 ) -> None:
     """Remove a token; a service that runs refuses it at once."""
-    from keepsake.serve.tokens import ServiceTokens  # noqa: PLC0415
+    from keepsake.serve.tokens import ServiceTokens
 
     ServiceTokens(folder).remove(token)
     out.print("The token is removed.")

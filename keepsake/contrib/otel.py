@@ -69,7 +69,8 @@ class Spans:
         self.shutdown = self._http.close
         os.environ.setdefault("OTEL_SERVICE_NAME", "keepsake")
         self._provider = TracerProvider(shutdown_on_exit=False)
-        self._provider.add_span_processor(export.BatchSpanProcessor(self))  # type: ignore[arg-type]
+        exporter: Any = self  # it has the two methods of the SDK's exporters
+        self._provider.add_span_processor(export.BatchSpanProcessor(exporter))
 
     def _span(self, event: Thought | Compaction) -> None:
         if isinstance(event, Thought):

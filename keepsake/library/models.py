@@ -169,13 +169,13 @@ def _client(profile: ModelProfile) -> _Served:
     Raises:
         ModelMissing: Only a game can use its provider.
     """
-    # Imported here: httpx and the clients take as long to import as all else together.
+    # httpx and the clients take as long to import as all else together.
     if profile.provider == OLLAMA:
-        from keepsake.models.ollama import OllamaModel  # noqa: PLC0415
+        from keepsake.models.ollama import OllamaModel  # noqa: PLC0415 - slow
 
         return OllamaModel(profile)
     if profile.provider == OPENAI:
-        from keepsake.models.openai import OpenAIModel, api_key  # noqa: PLC0415
+        from keepsake.models.openai import OpenAIModel, api_key  # noqa: PLC0415 - slow
 
         return OpenAIModel(profile, key=api_key())
     raise ModelMissing(f"A memory cannot use the provider {profile.provider!r}", _CURE)

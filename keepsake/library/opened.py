@@ -248,9 +248,9 @@ class OpenMemory:
     def _summarizer(self, request: CompactionRequest) -> Summarizer:
         if not self.parts.answerer.name:
             return extractive
-        # Imported here: a memory without a model needs no templates.
-        from keepsake.library.templates import templates  # noqa: PLC0415
-        from keepsake.tasks.summarizer import ModelSummarizer  # noqa: PLC0415
+        # A memory without a model needs no templates.
+        from keepsake.library.templates import templates  # noqa: PLC0415 - slow to import
+        from keepsake.tasks.summarizer import ModelSummarizer  # noqa: PLC0415 - as above
 
         ask = self.parts.answerer.ask
         return ModelSummarizer(ask, templates(), request.names, request.persona)

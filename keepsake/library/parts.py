@@ -53,9 +53,9 @@ def embedder_of(given: str | Embedder | None) -> Embedder | None:
     """
     if given is None:
         return None
-    # Imported here: the clients of embedding servers are slow to import.
-    from keepsake.models.embedders import CachedEmbedder, named_embedder  # noqa: PLC0415
-    from keepsake.models.profiles import EMBEDDED  # noqa: PLC0415
+    # It imports the clients of embedding servers.
+    from keepsake.models.embedders import CachedEmbedder, named_embedder  # noqa: PLC0415 - slow
+    from keepsake.models.profiles import EMBEDDED  # noqa: PLC0415 - as above
 
     if given == EMBEDDED:
         require("vectors")

@@ -143,8 +143,8 @@ def main() -> int:
 
 def _start(settings: argparse.Namespace) -> str:
     """Load the model and start llama.cpp's own HTTP server in threads of this process."""
-    # Imported here, after the lock is taken, because it takes a second. It has no stubs.
-    import xllamacpp  # type: ignore[import-untyped]  # noqa: PLC0415
+    # After the lock is taken, because it takes a second. It has no stubs.
+    import xllamacpp  # type: ignore[import-untyped]  # noqa: PLC0415 - slow to import
 
     global _server  # noqa: PLW0603 - one server a process
     try:

@@ -91,10 +91,10 @@ def from_hub(model: CatalogueModel, part: Path) -> str:
         ModelFailed: Neither the hub nor ``models.md`` has a checksum.
     """
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the library is imported
-    # Imported here because the import takes a second and only a fetch needs it.
+    # The import takes a second, and only a fetch needs it.
     import httpx2  # noqa: PLC0415 - the library's HTTP client
-    from huggingface_hub import file_download  # noqa: PLC0415
-    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415 - an extra
+    from huggingface_hub import file_download  # noqa: PLC0415 - an extra
+    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415 - as above
 
     hub: Any = file_download  # the module does not export all of these functions
     where: dict[str, Any] = {"endpoint": os.environ.get("HF_ENDPOINT") or None}

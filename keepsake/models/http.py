@@ -185,7 +185,8 @@ class JsonServer:
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 yield self._object(response.read().decode("utf-8")) | {"done": True}
                 return
-            events = EventSource(_EventText(response)).iter_sse()  # type: ignore[arg-type]
+            source: Any = _EventText(response)  # it has what httpx-sse reads of a response
+            events = EventSource(source).iter_sse()
             for event in events:
                 for data in _texts_in(event):
                     if data == _DONE:

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -349,7 +349,7 @@ class ServerModel(ABC):
         with (
             named_errors(self.server, limit),
             limited(limits) as limits,
-            closing(self._stream(request, caps, sent)) as pieces,  # type: ignore[type-var]
+            closing(self._stream(request, caps, sent)) as pieces,
         ):
             for piece in pieces:
                 limits.seconds_left()  # many pieces may come in one read
@@ -441,7 +441,7 @@ class ServerModel(ABC):
     @abstractmethod
     def _stream(
         self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer
-    ) -> Iterator[str]:
+    ) -> Generator[str]:
         """Yield the text of the answer as it is written; put everything else into ``sent``."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -231,7 +231,7 @@ class OllamaModel(ServerModel):
 
     def _stream(
         self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer
-    ) -> Iterator[str]:
+    ) -> Generator[str]:
         chat = bool(request.messages)
         options = {
             "temperature": request.temperature,

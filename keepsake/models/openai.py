@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -118,7 +118,7 @@ class OpenAIModel(ServerModel):
 
     def _stream(
         self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer
-    ) -> Iterator[str]:
+    ) -> Generator[str]:
         refused = caps.refused
         chat = bool(request.messages)
         most = request.max_tokens or None

@@ -155,7 +155,7 @@ def _start(port: int, path: Path) -> str:
 
 def _run(words: list[str]) -> None:
     # The binding alone: chromadb itself takes two seconds to import and is not needed here.
-    import chromadb_rust_bindings  # noqa: PLC0415
+    import chromadb_rust_bindings  # noqa: PLC0415 - only the child process loads it
 
     try:
         chromadb_rust_bindings.cli(words)

@@ -22,7 +22,7 @@ class DashboardConfig(AppConfig):
 
 
 def _listen(subscribers: Subscribers) -> None:
-    # Imports the game's objects, which Evennia sets up after Django's apps.
-    from keepsake.web.watching import watching  # noqa: PLC0415
+    # It imports the game's objects, which Evennia sets up after Django's apps.
+    from keepsake.web.watching import watching  # noqa: PLC0415 - after the set-up
 
     watching().listen_to(subscribers)

@@ -66,8 +66,8 @@ def _agents(account: Any) -> list[dict[str, Any]]:
     return [shown for _, _, shown in sorted(found, key=lambda each: each[:2])]
 
 
-@require_safe  # type: ignore[untyped-decorator]
-@login_required  # type: ignore[untyped-decorator]
+@require_safe  # type: ignore[untyped-decorator]  # Django ships no types
+@login_required  # type: ignore[untyped-decorator]  # Django ships no types
 def mine(request: HttpRequest) -> HttpResponse:
     """Show the page; a visitor who is not logged in is sent to the log-in page first."""
     try:

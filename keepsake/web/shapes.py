@@ -117,7 +117,7 @@ class MemoryView(Shape):
     plan_words: str = ""
     """For an own act that ends a plan by number: what was planned; empty if that is not known."""
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic's manual says
     @property
     def privacy(self) -> str:
         """How it is private: ``whispered``, ``alone with Bob``, ``keeps it for Bob``; or empty."""

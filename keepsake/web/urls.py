@@ -53,7 +53,7 @@ def agents(request: HttpRequest) -> HttpResponse:
     return render(request, "keepsake/agents.html", {**_SHARED, "questions": panel()})
 
 
-@require_safe  # type: ignore[untyped-decorator]
+@require_safe  # type: ignore[untyped-decorator]  # Django ships no types
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answer with the metrics as text; 403 without a body if the client may not read them."""
     if not may_read_metrics(request):

@@ -106,7 +106,7 @@ class _Likeness:
         texts = (before.rendered.text, prompt.rendered.text)
         self.like += len(os.path.commonprefix(texts))  # noqa: RUF071 - of texts
         lines = prompt.rendered.lines
-        same = len(os.path.commonprefix((before.rendered.lines, lines)))  # noqa: RUF071
+        same = len(os.path.commonprefix((before.rendered.lines, lines)))  # noqa: RUF071 - lists
         for place, (line, section) in enumerate(lines):
             cost = self._form.count([f"{line}\n"])
             self.tokens[section] += cost

@@ -67,9 +67,9 @@ def _memories(count: int) -> Iterator[Memory]:
 def _figures() -> list[Figure]:  # noqa: C901 - defines a world
     """Run the world; it is defined here, because Evennia must be set up before its imports."""
     from keepsake.contrib.evennia import minds  # noqa: PLC0415 - with the world
-    from keepsake.models.local.minilm import MiniLMEmbedder  # noqa: PLC0415
-    from keepsake.recall.service import IndexService  # noqa: PLC0415
-    from tests.world.agents_world import AgentsWorld  # noqa: PLC0415
+    from keepsake.models.local.minilm import MiniLMEmbedder  # noqa: PLC0415 - as above
+    from keepsake.recall.service import IndexService  # noqa: PLC0415 - as above
+    from tests.world.agents_world import AgentsWorld  # noqa: PLC0415 - as above
 
     figures: list[Figure] = []
 

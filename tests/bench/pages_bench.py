@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -28,7 +28,13 @@ MOST_BYTES = 400_000
 MOST_SECONDS = 1.5
 MOST_STEP = 100.0
 """What a page may be and take, and the milliseconds of a step of a scrubber."""
-SCREENS = ((1400, "light"), (1400, "dark"), (390, "light"), (390, "dark"))
+SCREENS: tuple[tuple[int, Literal["light", "dark"]], ...] = (
+    (1400, "light"),
+    (1400, "dark"),
+    (390, "light"),
+    (390, "dark"),
+)
+"""Widths in pixels, and colours."""
 _AXE = Path(__file__).parents[1] / "slow" / "browser" / "axe" / "axe.min.js"
 _GRAVE = """axe.run(document, {resultTypes: ["violations"]}).then(({violations}) => violations
   .filter(({impact}) => ["serious", "critical"].includes(impact))
@@ -109,7 +115,7 @@ def _walk(browser: Browser, copy: Copy) -> Iterator[Figure]:
         with browser.new_context(
             base_url=address,
             viewport={"width": width, "height": 900},
-            color_scheme=scheme,  # type: ignore[arg-type]
+            color_scheme=scheme,
             bypass_csp=True,  # axe is put into the page
         ) as context:
             context.set_default_timeout(60_000)

@@ -55,8 +55,8 @@ class Shipped(MiniLMEmbedder):
         self.kept = dict[str, list[float]]()
         self.filling = False
 
-    # Other stores take lists.
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override]
+    # Other stores take lists, and the embedder makes arrays.
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override]  # so
         """Return a list per text; while the stores are filled, only quoted words are embedded."""
         if not self.filling:
             return [each.tolist() for each in super().embed(texts)]

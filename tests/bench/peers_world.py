@@ -30,16 +30,16 @@ _MEMORY = ("index", "recall", "embedder")
 
 def _figures() -> list[Figure]:  # noqa: C901 - defines a world
     from evennia import DefaultRoom  # noqa: PLC0415 - with the world
-    from evennia.contrib.rpg.llm import LLMNPC, CmdLLMTalk  # noqa: PLC0415
-    from evennia.utils.create import create_object  # noqa: PLC0415
-    from twisted.internet import reactor as real_reactor  # noqa: PLC0415
+    from evennia.contrib.rpg.llm import LLMNPC, CmdLLMTalk  # noqa: PLC0415 - as above
+    from evennia.utils.create import create_object  # noqa: PLC0415 - as above
+    from twisted.internet import reactor as real_reactor  # noqa: PLC0415 - as above
 
-    from keepsake.events.values import ThoughtOutcome  # noqa: PLC0415
-    from keepsake.models.embedders import CachedEmbedder  # noqa: PLC0415
-    from keepsake.models.local.minilm import MiniLMEmbedder  # noqa: PLC0415
-    from keepsake.recall.service import IndexService  # noqa: PLC0415
-    from keepsake.recall.stores import CHILD  # noqa: PLC0415
-    from tests.world.agents_world import LoggedWorld  # noqa: PLC0415
+    from keepsake.events.values import ThoughtOutcome  # noqa: PLC0415 - as above
+    from keepsake.models.embedders import CachedEmbedder  # noqa: PLC0415 - as above
+    from keepsake.models.local.minilm import MiniLMEmbedder  # noqa: PLC0415 - as above
+    from keepsake.recall.service import IndexService  # noqa: PLC0415 - as above
+    from keepsake.recall.stores import CHILD  # noqa: PLC0415 - as above
+    from tests.world.agents_world import LoggedWorld  # noqa: PLC0415 - as above
 
     figures: list[Figure] = []
     reactor: Any = real_reactor  # Twisted sets this module's functions when it chooses a reactor

@@ -27,7 +27,7 @@ def measure() -> Iterator[Figure]:
 
 def _figures() -> list[Figure]:
     """Play the turns, and check each prompt."""
-    from tests.world.prompt_checks import TalkInAnyOrder  # noqa: PLC0415
+    from tests.world.prompt_checks import TalkInAnyOrder  # noqa: PLC0415 - with the world
 
     figures: list[Figure] = []
 

@@ -25,8 +25,8 @@ def measure() -> Iterator[Figure]:
 
 def _figures() -> list[Figure]:
     """Play the lines, and build a prompt for each line of the present."""
-    from keepsake.prompt.sections import Rendered  # noqa: PLC0415
-    from tests.bench.guests_world import Guests, told  # noqa: PLC0415
+    from keepsake.prompt.sections import Rendered  # noqa: PLC0415 - with the world
+    from tests.bench.guests_world import Guests, told  # noqa: PLC0415 - as above
 
     figures: list[Figure] = []
     life = told()

@@ -22,7 +22,7 @@ def measure() -> Iterator[Figure]:
 
 def _figures() -> list[Figure]:
     """Play the lines, and ask the questions."""
-    from tests.bench.guests_world import Guests, told  # noqa: PLC0415
+    from tests.bench.guests_world import Guests, told  # noqa: PLC0415 - with the world
 
     figures: list[Figure] = []
     life = told()

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, FloatRect, Page, ViewportSize, expect, sync_playwright
 
 from keepsake.paths import PRIVATE_UMASK, REPOSITORY
 from tests.empty_tables import new_tables
@@ -57,13 +57,13 @@ def main(folder: Path) -> None:
 
 def _photograph(browser: Browser, scene: Scene, folder: Path) -> None:
     address = f"http://127.0.0.1:{scene.copy.here.ports.web}"
-    size = {"width": SIZE[0], "height": SIZE[1]}
-    with browser.new_context(base_url=address, viewport=size) as context:  # type: ignore[arg-type]
+    size = ViewportSize(width=SIZE[0], height=SIZE[1])
+    with browser.new_context(base_url=address, viewport=size) as context:
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
         _play(page, scene)
         _keep(page, folder, "village")
-    with browser.new_context(base_url=address, viewport=size) as context:  # type: ignore[arg-type]
+    with browser.new_context(base_url=address, viewport=size) as context:
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.goto("/auth/login/?next=/agents/")
@@ -121,8 +121,8 @@ def _play(page: Page, scene: Scene) -> None:
 def _keep(page: Page, folder: Path, name: str, high: int = SIZE[1]) -> None:
     """Write a picture of a page, or of its upper part."""
     page.wait_for_timeout(600)  # faces glide to their rooms
-    clip = {"x": 0, "y": 0, "width": SIZE[0], "height": high}
-    page.screenshot(path=folder / f"{name}.png", clip=clip)  # type: ignore[arg-type]
+    clip = FloatRect(x=0, y=0, width=SIZE[0], height=high)
+    page.screenshot(path=folder / f"{name}.png", clip=clip)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Unpack
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory
+from keepsake.archive.records import Memory, MemoryFacts
 from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
-from keepsake.happening import ME, Manner, Person, Sight, Speech
+from keepsake.happening import ME, Manner, Person, Sight, Speech, What
+from keepsake.language.sourced_text import Sources
+from keepsake.tracing.facts import Fact
 from keepsake.tracing.following import follow_sentence, follow_words
 from keepsake.tracing.past import Archived, Past
+from keepsake.tracing.standing import Standing
 from keepsake.tracing.typed.meant import People
 from keepsake.tracing.wording import Wording
 
@@ -23,19 +29,28 @@ BEGIN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 class Village:
     """Archives of some agents. A line takes a minute; who has no archive is a player."""
 
-    def __init__(self, folder, *names):
+    def __init__(self, folder: Path, *names: str) -> None:
         self.folder = folder
         self.now = BEGIN
         self.archives = {name: Archive(folder / name) for name in names}
         self.compactions = 0
 
-    def remember(self, name, what, **facts):
+    def remember(self, name: str, what: What, **facts: Unpack[MemoryFacts]) -> int:
         number = self.archives[name].last_number + 1
-        memory = Memory(number=number, time=self.now, what=what, place="The Kettle", **facts)
+        memory = replace(Memory(number, self.now, what, place="The Kettle"), **facts)
         self.archives[name].append(memory.to_record())
         return number
 
-    def said(self, speaker, words, *hearers, to=(), manner=Manner.SAY, rests_on=(), seen_by=()):
+    def said(
+        self,
+        speaker: str,
+        words: str,
+        *hearers: str,
+        to: Sequence[str] = (),
+        manner: Manner = Manner.SAY,
+        rests_on: tuple[int, ...] = (),
+        seen_by: Sequence[str] = (),
+    ) -> dict[str, int]:
         """Have somebody say something; return the numbers of the memories by name."""
         self.now += timedelta(minutes=1)
         happening = f"h{self.now:%H%M}"
@@ -59,7 +74,7 @@ class Village:
             numbers[name] = self.remember(name, sight, happening=happening)
         return numbers
 
-    def compact(self, name, text, last=0, sources=()):
+    def compact(self, name: str, text: str, last: int = 0, sources: Sources = ()) -> None:
         """Summarise what an agent remembers by a text, up to a memory, or all.
 
         ``sources``: The memories that each sentence tells.
@@ -71,28 +86,29 @@ class Village:
         state = SummaryState(None, summary, last, self.compactions, self.now)
         self.archives[name].append(state.compaction_line(self.compactions))
 
-    def compact_on(self, name, text):
+    def compact_on(self, name: str, text: str) -> None:
         """Summarise what came after the last compaction; its summary becomes the long-term one."""
         self.now += timedelta(minutes=1)
         self.compactions += 1
         before = self.read()[name].past.state_now
         last = self.archives[name].last_number
+        assert before.recent is not None
         longterm = replace(before.recent, tier=Tier.LONGTERM)
         recent = Summary(Tier.RECENT, before.summarised + 1, last, text, "a model", self.now)
         state = SummaryState(longterm, recent, last, self.compactions, self.now)
         self.archives[name].append(state.compaction_line(self.compactions))
 
-    def follow(self, words, happening=""):
+    def follow(self, words: str, happening: str = "") -> Fact:
         names = {each.lower(): (each,) for each in PEOPLE}
         people = People(names, {each: each.lower() for each in self.archives})
         return follow_words(self.read(), Wording.of(words), happening, people)
 
-    def follow_memory(self, name, number):
+    def follow_memory(self, name: str, number: int) -> Fact:
         """Follow the sentence in a memory."""
         (memory,) = self.archives[name].read(number, number)
         return follow_sentence(self.read(), name, memory).fact
 
-    def read(self):
+    def read(self) -> dict[str, Archived]:
         found = {}
         for name in self.archives:
             past = Past(self.folder / name)
@@ -101,10 +117,10 @@ class Village:
         return found
 
 
-def standings(fact):
+def standings(fact: Fact) -> dict[str, list[Standing]]:
     return {each.agent: [spell.standing for spell in each.spells] for each in fact.knowers}
 
 
-def ways(fact):
+def ways(fact: Fact) -> dict[str, list[str]]:
     """Return the path of each who knows a fact, as agents."""
     return {each.agent: [step.agent for step in each.path] for each in fact.knowers}

@@ -394,7 +394,7 @@ class Building:
     """A mixin, to be named before a world: Tom is a builder; ``heard`` is what he is shown."""
 
     def setUp(self) -> None:
-        super().setUp()  # type: ignore[misc]
+        super().setUp()  # type: ignore[misc]  # of the world that comes later
         self.account.is_superuser = False
         self.account.permissions.add("Builder")
         self.char1.permissions.add("Builder")

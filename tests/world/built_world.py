@@ -68,7 +68,7 @@ class BuiltWorld:
 
     @classmethod
     def setUpTestData(cls) -> None:
-        super().setUpTestData()  # type: ignore[misc] # of Django's class, which comes later
+        super().setUpTestData()  # type: ignore[misc]  # of Django's class, which comes later
         who = tuple(number for _, number in getattr(cls, "made", {}).values())
         if who in _built:
             _insert(_built[who])
@@ -80,8 +80,8 @@ class BuiltWorld:
 
     def setUp(self) -> None:
         empty_caches()
-        self.addCleanup(empty_caches)  # type: ignore[attr-defined]
-        super().setUp()  # type: ignore[misc]
+        self.addCleanup(empty_caches)  # type: ignore[attr-defined]  # as above
+        super().setUp()  # type: ignore[misc]  # as above
         install(shipped_world()[1])
 
 

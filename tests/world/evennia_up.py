@@ -42,7 +42,7 @@ def start() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Evennia's modules cause warnings when they are imported
         import django  # noqa: PLC0415 - after the environment is set
-        from django.conf import settings  # noqa: PLC0415
+        from django.conf import settings  # noqa: PLC0415 - as above
 
         settings.TEST_ENVIRONMENT = True
         # The same tables without migrations, in a second. PostgreSQL: a database per process.
@@ -52,7 +52,7 @@ def start() -> None:
         django.setup()
         del os.environ[DATABASE_URL]  # other tests start worlds with their own database
         _keep_connections()
-        import evennia  # noqa: PLC0415
+        import evennia  # noqa: PLC0415 - needs Django
 
         # Evennia reads tables here. If they are missing, it fails with PostgreSQL alone.
         with _tables() if _ON_POSTGRES else nullcontext():

@@ -124,11 +124,13 @@ class TestReplies(PrivateWorld):
         """Return how many of its stores are over their limits."""
         books = self.mind.books
         promises = self.mind.memory.commitments.lines()
-        return sum((
-            sum(estimate_tokens(f"- {line}\n") for line in promises) > PROMISES_LIMIT,
-            sum(map(len, books.pinned.shown)) > PINS_LIMIT,
-            len(books.notes.all()) > MOST_NOTES,
-        ))  # fmt: skip
+        return sum(
+            (
+                sum(estimate_tokens(f"- {line}\n") for line in promises) > PROMISES_LIMIT,
+                sum(map(len, books.pinned.shown)) > PINS_LIMIT,
+                len(books.notes.all()) > MOST_NOTES,
+            )
+        )
 
 
 class TestActs(TestReplies):

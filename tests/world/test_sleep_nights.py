@@ -29,8 +29,12 @@ class NightWorld(SleepWorld):
         self.steps = []
         self.services.events.emit = self.collect_step
         self.fake.script = self.answer
-        for words in ("I work as a baker.", "My brother Ostrey is ill.", "I fear the river.",
-                      "I promise to bring the blue cup tomorrow."):  # fmt: skip
+        for words in (
+            "I work as a baker.",
+            "My brother Ostrey is ill.",
+            "I fear the river.",
+            "I promise to bring the blue cup tomorrow.",
+        ):
             self.type(f"talk mira {words}")
         self.pass_time(2)
 

@@ -32,12 +32,12 @@ with suppress(ImportError):  # without typeguard's checks inflect loads two seco
 # process in it, or in "/" if it finds none.
 _started_in = Path.cwd()
 os.chdir(_GAME)
-from evennia.settings_default import *  # noqa: E402
+from evennia.settings_default import *  # noqa: E402 - from its directory, see above
 
 os.chdir(_started_in)
 
-from keepsake.database import database_settings  # noqa: E402
-from keepsake.paths import places, read_or_create, world_zone  # noqa: E402
+from keepsake.database import database_settings  # noqa: E402 - after the path is set
+from keepsake.paths import places, read_or_create, world_zone  # noqa: E402 - as above
 
 _HERE = places()
 _LOOPBACK = "127.0.0.1"

@@ -220,8 +220,8 @@ class Shelf:
             of_old: Those whom the agent's persona names.
             near: The names of others who are here: words that call them tell the agent nothing.
         """
-        # Imported here: it takes a fifth of the time in which a memory without prompts is imported.
-        from keepsake.agent.memory.telling import Shown, calls, told_in  # noqa: PLC0415
+        # It takes a fifth of the time in which a memory without prompts is imported.
+        from keepsake.agent.memory.telling import Shown, calls, told_in  # noqa: PLC0415 - slow
 
         hears = reader.private.may_hear
         budget = max(PEOPLE_BUDGET, reader.prompt_tokens // SHARE)

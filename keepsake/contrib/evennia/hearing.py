@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Unpack, cast
 
 from evennia.accounts.accounts import DefaultAccount
@@ -200,11 +201,13 @@ def hear(
     with happens(speech, **facts):
         for reader in readers:
             if players or is_agent(reader):
-                line = _SLOT.sub(lambda slot: _filling(speech, slot[1], reader), template)  # noqa: B023
+                filling = partial(_filling, speech, reader)
+                line = _SLOT.sub(filling, template)
                 reader.msg((line, {"type": speech.manner.value}), from_obj=speaker)
 
 
-def _filling(speech: Speech, slot: str, reader: CharacterObject) -> str:
+def _filling(speech: Speech, reader: CharacterObject, found: re.Match[str]) -> str:
+    slot = found[1]
     if slot == "words":
         return speech.words
     people = (speech.speaker,) if slot == "speaker" else speech.to

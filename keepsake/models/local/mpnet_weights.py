@@ -38,8 +38,7 @@ def fetch_mpnet(models: Path) -> Path:
     target = models / FILE
     if target.is_file():
         return target
-    # Imported here because onnx and numpy are an extra, and slow to import.
-    from keepsake.models.local.mpnet_int8 import mpnet_in_int8  # noqa: PLC0415
+    from keepsake.models.local.mpnet_int8 import mpnet_in_int8  # noqa: PLC0415 - onnx is an extra
 
     models.mkdir(parents=True, exist_ok=True)
     part = PUBLISHED.part(models)

@@ -24,8 +24,7 @@ _IMPORT = re.compile(r'\bfrom "\./(\w+)\.js";')
 register = Library()
 
 
-# Django ships no types for its template library.
-@register.simple_tag  # type: ignore[untyped-decorator]
+@register.simple_tag  # type: ignore[untyped-decorator]  # Django ships no types
 def page_script(name: str) -> SafeString:
     """Return the elements that load a page's script: ``{% page_script "person" %}``."""
     links = format_html_join(
@@ -34,7 +33,7 @@ def page_script(name: str) -> SafeString:
     return format_html('{}<script type="module" src="{}"></script>', links, _url(name))
 
 
-@register.simple_tag(takes_context=True)  # type: ignore[untyped-decorator]
+@register.simple_tag(takes_context=True)  # type: ignore[untyped-decorator]  # Django ships no types
 def preloaded(context: Context, path: str, *names: str) -> SafeString:
     """Return the element that asks the API ahead of the script, if anything is asked for.
 

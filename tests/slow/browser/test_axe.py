@@ -7,7 +7,7 @@ part of the package.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -56,15 +56,17 @@ PAGES = {
     "/webclient/": "#line",
 }
 """Every page, and what it shows when it has loaded."""
+_SCREENS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1400, "light"), (390, "dark"))
+"""A desk in light colours, and a phone in dark ones: widths in pixels."""
 
 
 def faults(page: Page) -> list[str]:
     """Return what axe finds at a desk in light colours, and on a phone in dark ones."""
     found = []
     page.evaluate(AXE)
-    for width, scheme in ((1400, "light"), (390, "dark")):
+    for width, scheme in _SCREENS:
         page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         for impact, rule, where in page.evaluate(_RUN):
             if impact in GRAVE or rule in ALSO:
                 found.append(f"{width} {scheme} {rule} ({impact}): {where}")

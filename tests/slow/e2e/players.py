@@ -8,8 +8,9 @@ import re
 import select
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
+from keepsake.paths import Places
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.telnet import Telnet, connection_screen
 
@@ -18,23 +19,30 @@ PATIENCE = 300.0
 """Seconds until a test gives up waiting; more than a busy machine needs."""
 
 
-class Player:
-    """A player with a telnet connection to a copy."""
+class Running(Protocol):
+    """A game that runs."""
 
-    def __init__(self, copy: Copy, number: int = 0) -> None:
-        self.line: Telnet = connection_screen("127.0.0.1", copy.here.ports.telnet, PATIENCE, number)
+    @property
+    def here(self) -> Places: ...
+
+
+class Player:
+    """A player with a telnet connection to a game."""
+
+    def __init__(self, game: Running, number: int = 0) -> None:
+        self.line: Telnet = connection_screen("127.0.0.1", game.here.ports.telnet, PATIENCE, number)
 
     @classmethod
-    def new(cls, copy: Copy, name: str, number: int = 0) -> Player:
+    def new(cls, game: Running, name: str, number: int = 0) -> Player:
         """Connect and create an account."""
-        player = cls(copy, number)
+        player = cls(game, number)
         player.line.send(f"create {name} {PASSWORD}")
         return player
 
     @classmethod
-    def back(cls, copy: Copy, name: str, password: str = PASSWORD) -> Player:
+    def back(cls, game: Running, name: str, password: str = PASSWORD) -> Player:
         """Connect and log in to an existing account."""
-        player = cls(copy)
+        player = cls(game)
         player.line.send(f"connect {name} {password}")
         return player
 

@@ -1,3 +1,3 @@
 """The fixtures of ``tests/unit/lab``."""
 
-from tests.unit.lab.conftest import *  # noqa: F403
+from tests.unit.lab.conftest import *  # noqa: F403 - pytest finds fixtures by name

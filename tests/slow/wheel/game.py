@@ -62,6 +62,13 @@ def run(command: list[object], folder: Path, fails: bool = False, **more: Any) -
     return done.stdout
 
 
+def _example_of(path: str) -> str:
+    """Return what the page says to add to a file."""
+    found = re.search(rf"```python\n# {path}.*\n((?s:.*?))```", PAGE)
+    assert found is not None, f"the page says nothing of {path}"
+    return found[1]
+
+
 class Game:
     """A game's directory; ``bin`` has its programs, ``environ`` their environment."""
 
@@ -85,10 +92,7 @@ class Game:
 
     def follow_page(self) -> None:
         """Add Keepsake to the game as the page says."""
-        found = {
-            path: re.search(rf"```python\n# {path}.*\n((?s:.*?))```", PAGE)[1]  # type: ignore[index]
-            for path in (SETTINGS, URLS, SETS)
-        }
+        found = {path: _example_of(path) for path in (SETTINGS, URLS, SETS)}
         self.add(SETTINGS, f'{found[SETTINGS]}KEEPSAKE = {{"port_base": {self.here.ports.base}}}\n')
         self.add(URLS, found[URLS])
         self.add_to_commands(found[SETS])
@@ -126,7 +130,7 @@ class Game:
 
     def admin(self) -> Player:
         """Log in as the admin, in Limbo."""
-        player = Player.back(self, "admin")  # type: ignore[arg-type]
+        player = Player.back(self, "admin")
         player.see("Limbo")
         return player
 

@@ -165,7 +165,7 @@ def play(game: Game) -> None:
 
 def puppet(game: Game) -> Player:
     """Log in as the admin, and play the admin's character."""
-    admin = Player.back(game, "admin", PASSWORD)  # type: ignore[arg-type]
+    admin = Player.back(game, "admin", PASSWORD)
     admin.type("ic admin", "become|admin|already")
     admin.type("look", "Limbo")
     return admin

@@ -348,7 +348,7 @@ def test_an_embedder_that_embeds_nothing_is_not_asked_for_each_text(
         calls.append(texts)
         raise ModelFailed("HTTP 500: out of memory", "See its log")
 
-    embedder.embed = fail  # type: ignore[method-assign]
+    embedder.embed = fail  # type: ignore[method-assign]  # for a while
     sync(index)
     assert [len(texts) for texts in calls] == [60, 1]
     del embedder.embed

@@ -7,6 +7,7 @@ from keepsake import (
     Sight,
     Speech,
 )
+from keepsake.erasure.folder import ArchiveCleaner
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import Reply
 from tests.unit.library.conftest import CHAT
@@ -80,15 +81,13 @@ def test_forgetting_deletes_the_words_from_every_file(opened, tmp_path):
 
 
 def test_an_interrupted_forgetting_goes_on_at_the_next_opening(opened, tmp_path, monkeypatch):
-    from keepsake.erasure import folder  # noqa: PLC0415
-
     def fail(*_):
         raise OSError("disk full")
 
     with opened(model=None) as mira:
         mira.perceive(SISTER)
         with monkeypatch.context() as patched:
-            patched.setattr(folder.ArchiveCleaner, "clean", fail)
+            patched.setattr(ArchiveCleaner, "clean", fail)
             assert mira.forget("Anneke").problems
         assert texts(mira.recall("sister"))
     with opened(model=None) as mira:

@@ -86,8 +86,12 @@ def test_private_lines_are_not_shown_for_a_portrait(tmp_path):
     for number in range(4):
         log.says("Tom", TOM, f"I have mended net {number}.")
     model = RuleModel(lambda _: "Mends nets.")
-    may = lambda numbers: 4 not in numbers  # noqa: E731
-    night_work(None, book_of(tmp_path, log), log.read, may).write_portraits(NightAsk(model, 9))
+
+    def may_be_shown(numbers):
+        return 4 not in numbers
+
+    work = night_work(None, book_of(tmp_path, log), log.read, may_be_shown)
+    work.write_portraits(NightAsk(model, 9))
     assert "net 2" in model.prompts[0]
     assert "net 3" not in model.prompts[0]
 

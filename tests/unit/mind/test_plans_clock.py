@@ -63,7 +63,10 @@ class Village:
 
     def start(self):
         """Start the agent, as after a restart."""
-        way = lambda place: self.ways.get(place, 0.0)  # noqa: E731
+
+        def way(place):
+            return self.ways.get(place, 0.0)
+
         self.plans = Plans("Mira", self.book, self.services, self.woken.append, way)
         self.plans.start()
         self.pass_by(0.0)

@@ -167,7 +167,11 @@ def intercepted(crash: Crash, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
             idle = name == "unlink" and not os.path.lexists(args[0])
             if idle or threading.get_ident() != owner:
                 return real(*args, **more)
-            half = lambda: name == "write" and real(args[0], args[1][: len(args[1]) // 2])  # noqa: E731
+
+            def half() -> None:
+                if name == "write":
+                    real(args[0], args[1][: len(args[1]) // 2])
+
             return crash.reach(name, lambda: real(*args, **more), half)
 
         return call

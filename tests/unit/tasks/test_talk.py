@@ -69,15 +69,27 @@ def test_a_chat_prompt_has_all_parts_and_the_stable_ones_first():
     roles = [message.role for message in prompt.request.messages]
     assert roles == ["system", "user", "assistant", "user"]
     system, before, own, last = texts(prompt)
-    order = ["You are Mira Fenn", "plain lines are spoken", "## Your life so far",
-             "I was born over this kitchen."]  # fmt: skip
+    order = [
+        "You are Mira Fenn",
+        "plain lines are spoken",
+        "## Your life so far",
+        "I was born over this kitchen.",
+    ]
     places = [system.index(each) for each in order]
     assert places == sorted(places)
     assert before.endswith('Jonas says to you, "The tide took two of my planks."')
     assert own == "Then it owes you two planks, Jonas."
-    for each in ("Thursday 26 November 2026, evening", "The Kettle", "Anneke, Joss (asleep)",
-                 "ladle", "north to The Quay", "a sailmaker from Harrow Bay", "whalebone",
-                 "rosemary", "[20 Nov]"):  # fmt: skip
+    for each in (
+        "Thursday 26 November 2026, evening",
+        "The Kettle",
+        "Anneke, Joss (asleep)",
+        "ladle",
+        "north to The Quay",
+        "a sailmaker from Harrow Bay",
+        "whalebone",
+        "rosemary",
+        "[20 Nov]",
+    ):
         assert each in last
     assert "give <thing> to <name>" in system
     # The facts of the moment stand before the words that are answered.
@@ -134,9 +146,12 @@ def test_a_plan_is_begun_at_once_and_goes_on_as_far_as_it_needs_no_answer():
 
 def test_new_whispers_stand_in_the_last_message_and_the_window_is_the_same_for_everybody():
     whisper = Speech(
-        speaker=Person("Anneke", "12-1"), words="The key is mine.", to=(ME,), manner=Manner.WHISPER,
+        speaker=Person("Anneke", "12-1"),
+        words="The key is mine.",
+        to=(ME,),
+        manner=Manner.WHISPER,
         shown='Anneke whispers to you, "The key is mine."',
-    )  # fmt: skip
+    )
     told = replace(SCENE.window[-1], number=SCENE.window[-1].number + 1, what=whisper)
     then = replace(SCENE.window[-1], number=told.number + 1)
     confided = texts(prompt_of(replace(SCENE, window=(*SCENE.window, told, then))))
@@ -160,9 +175,12 @@ def test_the_last_line_is_what_is_answered_if_others_have_spoken_since():
 
 def test_a_dialogue_shows_no_empty_line_where_a_whisper_has_no_words():
     whisper = Speech(
-        speaker=ME, words="I will say nothing.", to=(Person("Anneke", "12-1"),),
-        manner=Manner.WHISPER, shown='You whisper to Anneke, "I will say nothing."',
-    )  # fmt: skip
+        speaker=ME,
+        words="I will say nothing.",
+        to=(Person("Anneke", "12-1"),),
+        manner=Manner.WHISPER,
+        shown='You whisper to Anneke, "I will say nothing."',
+    )
     own = replace(SCENE.window[1], number=282, what=whisper)
     asked = replace(SCENE.window[-1], number=283)
     scene = replace(SCENE, window=(*SCENE.window, redacted(own), asked))
@@ -375,8 +393,13 @@ def window(*lines: tuple[MemoryKind, str]) -> list[Memory]:
 def test_events_are_user_messages_and_own_acts_are_assistant_messages():
     comes = "Jonas comes in from the quay."
     planks = 'Jonas says to you, "The tide took my planks."'
-    acts = ("say It owes you two, Jonas.", "say Sit down.", "emote fills a bowl",
-            "give bowl to Jonas", "wait")  # fmt: skip
+    acts = (
+        "say It owes you two, Jonas.",
+        "say Sit down.",
+        "emote fills a bowl",
+        "give bowl to Jonas",
+        "wait",
+    )
     own = [(ACT, each) for each in acts]  # each sentence is a memory of its own
     given = "You give the bowl to Jonas."
     turns = turns_of(window((PERCEIVED, comes), (PERCEIVED, planks), *own, (RESULT, given)))

@@ -26,12 +26,12 @@ CHATTER = ("Good evening.", "The rain stops.", "Who keeps the bees?", "Somebody 
 
 @pytest.fixture
 def village(tmp_path: Path) -> Village:
-    made: Any = Village(tmp_path, "Oswin")
+    made = Village(tmp_path, "Oswin")
     for words in CHATTER * 5:
         made.said("Bram", words, to=["Oswin"])
     made.said("Bob", "Thank you, and good night.", to=["Oswin"], manner=Manner.WHISPER)
     made.said("Bob", SECRET, to=["Oswin"], manner=Manner.WHISPER)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def motive(
