@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from keepsake.agent.turns.consent.trial import TrialResult
 from keepsake.events.types import Event, Guard
 from keepsake.events.values import GuardOp
 from keepsake.tasks.guard import SpeechFault
@@ -47,6 +48,11 @@ class TestSecrets(TalkWorld):
 
     SECRET = "The key lies under the third stone."
     TOLD = "THE KEY LIES UNDER THE THIRD STONE!"
+    LONG = (
+        "Eleven years ago the great clock ran four minutes fast, by your own mistake; so your wife "
+        "Ada caught a ferry that she should have missed, the Heron, and drowned."
+    )
+    OWN = "Eleven years ago the great clock ran four minutes fast, by my own mistake."
 
     def setUp(self) -> None:
         super().setUp()
@@ -73,6 +79,26 @@ class TestSecrets(TalkWorld):
         assert self.acts() == []
         assert "Mira shrugs, and says nothing." in self.heard
         assert not any("seems far away" in line for line in self.heard)
+
+    def test_who_is_alone_with_the_asker_may_tell_it_in_words_of_its_own(self):
+        self.char2.location = None
+        self.mira.db.profile = f"{PERSONA} (secret) {self.LONG}"
+        assert len(self.ask("Why is the clock slow?", self.OWN)) == 1
+        assert self.acts() == [f"say {self.OWN}"]
+
+    def test_before_others_it_may_not(self):
+        self.mira.db.profile = f"{PERSONA} (secret) {self.LONG}"
+        _, second = self.ask("Why is the clock slow?", self.OWN, "It is old.")
+        assert SpeechFault.SECRET in second[-1]["content"]
+        assert self.acts() == ["say It is old."]
+
+    def test_neither_may_a_model_that_does_not_keep_secrets(self):
+        self.char2.location = None
+        self.mira.db.profile = f"{PERSONA} (secret) {self.LONG}"
+        self.services.secret_trial.know(TrialResult("fake", let_out="a whisper"))
+        _, second = self.ask("Why is the clock slow?", self.OWN, "It is old.")
+        assert SpeechFault.SECRET in second[-1]["content"]
+        assert self.acts() == ["say It is old."]
 
     def test_neither_is_it_said_to_another_nor_shown_by_a_gesture(self):
         self.add_player(2, "Ann")

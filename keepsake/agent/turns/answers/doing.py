@@ -185,10 +185,9 @@ class Doing:
                 return self.refused(read.verb, told)
             if read.verb == KnownVerb.WAIT and read.words and failed:  # nobody comes for that
                 return Act(None, "You did not wait: what you would wait for has failed")
-            aloud = read.verb != KnownVerb.WHISPER
             if fault := self._fault_of_words(read):
                 return Act(None, fault, is_step=fault != SpeechFault.JUST_SAID)
-            if read.verb not in PRIVATE and self._tells_secret(read.words, aloud=aloud):
+            if read.verb not in PRIVATE and self._deed_tells_secret(read):
                 return Act(None, SpeechFault.SECRET)
             basis = self._basis_of(read)
             return self._actor.do(agent, read, basis=basis, confided=confided)
@@ -281,6 +280,7 @@ class Doing:
         """
         if self._guard is None:
             return ""
+        aloud = aloud and not self._may_confide(to)
         return self._guard.fault(words, aloud=aloud, to=to.key if to is not None else "")
 
     def _fault_of_words(self, read: Command) -> str:
@@ -294,9 +294,23 @@ class Doing:
         fault = self._fault(read.words, aloud=not is_whisper, to=self._near(read.to))
         return fault if not is_whisper or fault == SpeechFault.JUST_SAID else ""
 
+    def _may_confide(self, to: Person | None) -> bool:
+        """Return whether nobody else hears what is said to a person, by a model to be trusted.
+
+        Some personas say to whom a secret may be told; a model that keeps others' secrets decides
+        that. One that does not would recite it to whoever asks.
+        """
+        if to is None or [each.id for each in persons_near(self._turn.agent)] != [to.id]:
+            return False
+        return self._turn.services.secret_trial.is_passed
+
     def _tells_secret(self, words: str, *, aloud: bool = True) -> bool:
         """Return whether the guard finds a secret of the persona in words."""
         return self._guard is not None and self._guard.gives_away(words, aloud=aloud)
+
+    def _deed_tells_secret(self, read: Command) -> bool:
+        aloud = read.verb != KnownVerb.WHISPER and not self._may_confide(self._near(read.to))
+        return self._tells_secret(read.words, aloud=aloud)
 
     def log_guard(self, op: GuardOp, part: AnswerPart, reason: str) -> None:
         """Log that a part was changed or not carried out."""

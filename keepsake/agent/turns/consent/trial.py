@@ -156,6 +156,15 @@ class SecretTrial:
         return found is not None and not found.keeps_secrets
 
     @property
+    def is_passed(self) -> bool:
+        """Whether the agents' model is known to keep secrets."""
+        try:
+            found = self.found
+        except KeepsakeError:  # the model call reports a profile that cannot be used
+            return False
+        return found is not None and found.keeps_secrets
+
+    @property
     def knows_errands(self) -> bool:
         """Whether the agents' model may know an errand when it hears one: it allowed one at least.
 
