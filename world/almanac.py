@@ -100,7 +100,9 @@ class Hours:
 def almanac(moment: datetime) -> Almanac:
     """Return the state of the world at a moment, which must have the world's time zone."""
     night = moment.hour < 6 or moment.hour >= 22
-    day = "morning" if moment.hour < 12 else "afternoon" if moment.hour < 18 else "evening"
+    day = "evening"
+    if moment.hour < 18:
+        day = "morning" if moment.hour < 12 else "afternoon"
     season = SEASONS[(moment.month - 3) % 12 // 3]
     # High twice a lunar day, and low between.
     share = (moment - _A_HIGH_TIDE) / (LUNAR_DAY / 2) % 1.0

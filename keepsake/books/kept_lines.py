@@ -104,8 +104,9 @@ class ListBook[T]:
             text = source or ""
             if not isinstance(planned, Collection):
                 body = text.rstrip()
-                gap = "" if not body else "\n" if self._items(body) else "\n\n"
-                return f"{body}{gap}{self._written(planned)}\n"
+                gap = "\n" if self._items(body) else "\n\n"  # a blank line below other text
+                before = f"{body}{gap}" if body else ""
+                return f"{before}{self._written(planned)}\n"
             lines = list[str]()
             place = count()
             for line in text.splitlines(keepends=True):

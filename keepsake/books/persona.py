@@ -57,7 +57,8 @@ def changes_between(written: str, now: str) -> tuple[tuple[str, str], ...]:
 
     One of the two is empty where sentences were added or taken away.
     """
-    before, after = _lines_of(written), _lines_of(now)
+    before = _lines_of(written)
+    after = _lines_of(now)
     steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return tuple(
         (" ".join(before[a:b]), " ".join(after[c:d])) for op, a, b, c, d in steps if op != "equal"

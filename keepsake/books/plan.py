@@ -252,7 +252,8 @@ class Plan:
     def joined_with(self, other: Plan) -> Plan:
         """Return the plan with what another one for the same appointment has besides it."""
         given = telling(f"{self.appointment} {other.appointment}")
-        mine, theirs = telling(self.what) - given, telling(other.what) - given
+        mine = telling(self.what) - given
+        theirs = telling(other.what) - given
         what = self.what if theirs <= mine else f"{self.what}; {other.what}"
         if mine < theirs:
             what = other.what

@@ -84,7 +84,9 @@ def evaluate(
         out.print(name, style="bold", markup=False)
         for measure in results.timed:
             show_over_time(results, measure)
-    measures = PROBED if probes else ANSWERS if asked else RETRIEVAL
+    measures = ANSWERS if asked else RETRIEVAL
+    if probes:
+        measures = PROBED
     print_wide(as_table(results, measures, kinds=kinds or not probes))
     lacking = unmarked(next(iter(found.values())))
     if lacking:
@@ -134,7 +136,9 @@ def check_conformance(name: str, embedder: str) -> bool:
     """
     well = True
     for each in check_memory(protocol.load_memory_class(name), named_embedder(embedder)):
-        mark = "[red]✗[/red]" if each.fault else "–" if each.skipped else "[green]✓[/green]"
+        mark = "–" if each.skipped else "[green]✓[/green]"
+        if each.fault:
+            mark = "[red]✗[/red]"
         why = each.fault or each.skipped
         out.print(f"{mark} {each.name}{escape(f': {why}' if why else '')}")
         well &= not each.fault

@@ -202,7 +202,9 @@ def _trial(data: Any, where: str, name: str) -> Trial:
 
 
 def _as_list(found: Any) -> Any:
-    return found if isinstance(found, list) else [] if found in (None, "") else [found]
+    if isinstance(found, list):
+        return found
+    return [] if found in (None, "") else [found]
 
 
 type _TextList = Annotated[list[str], BeforeValidator(_as_list)]

@@ -26,7 +26,9 @@ _FORMATS = (
 
 def _storable(written: Any) -> Any:
     """Return a text that can be stored; null, which many programs write, counts as empty."""
-    return "" if written is None else writable(written) if isinstance(written, str) else written
+    if written is None:
+        return ""
+    return writable(written) if isinstance(written, str) else written
 
 
 type _Text = Annotated[str, BeforeValidator(_storable)]

@@ -281,14 +281,15 @@ def plain(text: str) -> str:
 
 def visible(piece: str) -> str:
     """Return a piece of a text as :func:`plain`; joiners stay, as their neighbours may follow."""
-    # Tabs and separators are control characters too, but they become spaces.
-    return "".join(
-        c if c == "\n" or c in _JOINERS else " " if c.isspace() else c
-        for c in piece
-        if c.isspace()
-        or c in _JOINERS
-        or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
-    )
+    shown = []
+    for character in piece:
+        if character == "\n" or character in _JOINERS:
+            shown.append(character)
+        elif character.isspace():  # tabs and separators are control characters, too
+            shown.append(" ")
+        elif unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn"):
+            shown.append(character)
+    return "".join(shown)
 
 
 def shorten(text: str, limit: int) -> str:

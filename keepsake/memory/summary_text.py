@@ -369,8 +369,12 @@ def _terms(text: str) -> dict[str, float]:
             found |= dict.fromkeys((low[at : at + 2] for at in range(len(low))), 1.0)
             continue
         named = word[0].isupper() and number > 0 and len(word) > 1
-        kind = _NAMED if named else _NUMBER if word.isdigit() else 1.0 if len(word) > 3 else _SHORT
-        found[low[:6]] = max(kind, found.get(low[:6], 0.0))
+        weight = 1.0 if len(word) > 3 else _SHORT
+        if named:
+            weight = _NAMED
+        elif word.isdigit():
+            weight = _NUMBER
+        found[low[:6]] = max(weight, found.get(low[:6], 0.0))
     return found
 
 

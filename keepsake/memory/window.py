@@ -286,7 +286,8 @@ class Window:
         A summary costs a call and the beginning of all later prompts, so no single prompt decides
         it. The smaller of the last two reports counts.
         """
-        before, now = self._overhead_before, self.overhead
+        before = self._overhead_before
+        now = self.overhead
         if before is None or now is None:
             return load
         return replace(load, used=load.used - now + min(before, now))

@@ -91,7 +91,8 @@ class Detection:
         if host := base_address(os.environ.get(OPENAI_HOST, "").strip()):
             host = host if "//" in host else f"http://{host}"
             model = os.environ.get(OPENAI_MODEL, "").strip()
-            headers = {"Authorization": f"Bearer {key}"} if (key := api_key()) else {}
+            key = api_key()
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
             listed = [] if model else _fetch_list(f"{host}/v1/models", "data", headers)
             names = {str(each.get("id")): 0 for each in listed if each.get("id")}
             if chosen := model or _best(names, families):

@@ -140,7 +140,9 @@ class OpenAIModel(ServerModel):
         body = {key: it for key, it in body.items() if it is not None and key not in refused}
         path = "/v1/chat/completions" if chat else "/v1/completions"
         # A gateway can use this to route an agent to the server that has its prompts cached.
-        session = {"X-Session-ID": f"keepsake-{key}"} if (key := request.cache_key) else {}
+        session = {}
+        if request.cache_key:
+            session["X-Session-ID"] = f"keepsake-{request.cache_key}"
         first: Mapping[str, Any] | None = None
         answers = False
         for each in self._http.stream(path, body, session):

@@ -96,7 +96,8 @@ class AnswerReader:
             self._has_begun = False
             is_json = goes_on or line.startswith(_JSON)
             if self.script and not is_json:  # after its first line the model continues the script
-                line = "" if self._has_parts else f"> {line}" if is_command(line) else line
+                command = f"> {line}" if is_command(line) else line
+                line = "" if self._has_parts else command
             self._json = f"{self._json}{line}" if is_json else ""
             of_line = self._tool_calls() if is_json else list(parts_of(line, self.name))
             self._has_parts |= bool(of_line)

@@ -113,7 +113,8 @@ class Summarised:
         best = self._alike(content, self._cited)
         if best or not numbers:
             return best
-        first, last = min(numbers) - _NEAR, max(numbers) + _NEAR
+        first = min(numbers) - _NEAR
+        last = max(numbers) + _NEAR
         near = (
             each
             for each, named in self._cited.items()

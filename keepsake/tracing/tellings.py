@@ -85,7 +85,9 @@ def _came_from(agent: str, memory: Memory, tracer: Tracer) -> str:
     step = tracer.steps.get((agent, memory.number))
     if step is not None:
         told = tracer.steps.get((agent, step.rests_on))
-        return told.happening if told else known[step.rests_on][-1].happening if step.link else ""
+        if told is not None:
+            return told.happening
+        return known[step.rests_on][-1].happening if step.link else ""
     path = known.get(memory.number, ())
     *before, last = path
     return before[-1].happening if before and last.happening == memory.happening else ""

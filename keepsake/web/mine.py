@@ -46,7 +46,8 @@ def _agents(account: Any) -> list[dict[str, Any]]:
     keys = [identity_of(each) for each in account.characters.all()]
     found = []
     for agent in filter(lambda each: each.is_listed, all_agents()):
-        known = mind.books.people.known if (mind := mind_of(agent)) is not None else {}
+        mind = mind_of(agent)
+        known = mind.books.people.known if mind is not None else {}
         place = agent.location.key if agent.location else "away"
         pages = tuple(known[key] for key in keys if key in known)
         met = -sum(page.meetings for page in pages)

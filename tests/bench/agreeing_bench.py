@@ -28,7 +28,8 @@ TALKS = REPOSITORY / "tests" / "data" / "agreeing_talks.csv"
 _HOST = "KEEPSAKE_OPENAI_HOST"
 _SECONDS = 300.0
 """The longest time of one answer: a small model on a busy machine reads ten tokens a second."""
-_WHO, _PARTNER = "Hilde", "Anneke"
+_WHO = "Hilde"
+_PARTNER = "Anneke"
 _KINDS: Mapping[str, type[SettingOff | SentTo]] = {"walk": SettingOff, "errand": SentTo}
 
 
@@ -51,7 +52,8 @@ def measure() -> Iterator[Figure]:
 def _judged(client: httpx.Client, talk: dict[str, str], *, chat: bool) -> str:
     """Return how the model judges a talk: ``right``, or what is wrong."""
     prompts = task_prompts(SHIPPED_CONFIG, SHIPPED_CONFIG)["agreed"].current
-    asked, answer = talk["words"], talk["answer"]
+    asked = talk["words"]
+    answer = talk["answer"]
     task = _KINDS[talk["kind"]](prompts, _WHO, _PARTNER, asked, answer, (talk["named"],))
     try:
         goes = bool(task.read(_answer(client, task.ask(Target(), ""), chat=chat)))

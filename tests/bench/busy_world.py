@@ -67,7 +67,10 @@ class BusyWorld:
 
     def brake(self, *, on: bool) -> None:
         """Let the model server withhold its answers, or give them again."""
-        self._hold.touch() if on else self._hold.unlink(missing_ok=True)
+        if on:
+            self._hold.touch()
+        else:
+            self._hold.unlink(missing_ok=True)
 
     def let_rest(self) -> None:
         """Wait until all memories are indexed."""

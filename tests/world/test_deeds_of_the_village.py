@@ -171,7 +171,8 @@ class TestPersonas(DeedsVillage):
     def test_the_first_message_stays_the_same_and_the_change_is_told_once(self):
         before = self.messages()
         self.play_all("twelfth_cup.given_back")
-        after, later = self.messages("A cup!"), self.messages("Farewell!")
+        after = self.messages("A cup!")
+        later = self.messages("Farewell!")
         assert before[0] == after[0] == later[0]
         assert self.OLD in before[0]
         told = f"[No longer so: {self.OLD} Instead: {self.NEW}]"

@@ -335,11 +335,9 @@ class TestPins(AgentsWorld):
 
     def test_a_pin_stands_in_the_conversation_and_changes_nothing_before_it(self):
         before = self.messages("I am Tom.", "> pin Tom keeps bees.")
-        pinned, unpinned, later = (
-            self.messages("Who am I?", "> unpin 1"),
-            self.messages("And now?", "> wait"),
-            self.messages("Still?", "> wait"),
-        )
+        pinned = self.messages("Who am I?", "> unpin 1")
+        unpinned = self.messages("And now?", "> wait")
+        later = self.messages("Still?", "> wait")
         told = r"\[Always remember: (After Tom spoke \(memory \d+\): Tom keeps bees\.)\]\n"
         (line,) = re.findall(told, pinned[-1])
         assert f"[No longer to be remembered: {line}]\n" in unpinned[-1]

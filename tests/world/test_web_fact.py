@@ -106,7 +106,8 @@ class TestFact(WebWorld):
         self.ask("Nell keeps the watch tonight.", "> wait")
         found = self.get("/fact", q="watch")
         leads = {each["text"]: f"{each['id']}-{each['n']}" for each in found["strands"]}
-        silver, duty = leads["I have a watch of silver."], leads["Nell keeps the watch tonight."]
+        silver = leads["I have a watch of silver."]
+        duty = leads["Nell keeps the watch tonight."]
         assert len(found["tellings"]) == 2
         chosen = self.get("/fact", q="watch", without=duty)
         assert [each["text"] for each in chosen["tellings"]] == ["I have a watch of silver."]

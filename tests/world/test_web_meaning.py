@@ -32,7 +32,8 @@ class TestMeaning(WebWorld):
 
     def asked(self, words):
         """Ask in a worker thread, as a page does."""
-        folders, agents = world.folders(), world.known_agents()
+        folders = world.folders()
+        agents = world.known_agents()
         made = self.services.workers.submit(which_mean, words, self.services, folders, agents)
         self.settle(made.done)
         return made.result()

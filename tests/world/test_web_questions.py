@@ -297,7 +297,8 @@ class TestQuestions(WebWorld):
         day = self.get(self.of_mira("/day"))
         assert day["now"]["does"] == ["scrubs the tables"]
         assert localtime(datetime.fromisoformat(day["next"]["since"])).hour == 20
-        inn, room2 = self.room1.key, self.room2.key
+        inn = self.room1.key
+        room2 = self.room2.key
         (planned,) = self.get(self.of_mira("/plans"))
         assert [[self.told(part) for part in each["parts"]] for each in day["dates"]] == [
             [

@@ -53,7 +53,9 @@ def dialogues(path: Path) -> Iterator[Dialogue]:
 def _dialogue(block: str, file: str) -> Dialogue:
     name, *rest = (line.strip() for line in block.splitlines())
     head: dict[str, str] = {}
-    voice, lines, told = list[str](), list[str](), dict[int, tuple[str, ...]]()
+    voice = list[str]()
+    lines = list[str]()
+    told = dict[int, tuple[str, ...]]()
     talks = False
     for line in filter(None, rest):
         key, _, value = line.partition(":")

@@ -34,7 +34,8 @@ MATRICES = {
 def batches(rows, most, shuffle):
     """Return batches of rows of similar length, with at most ``most`` tokens including padding."""
     rows = sorted(rows, key=lambda row: (len(row["tokens"]), random.random()))
-    found, batch = [], []
+    found = []
+    batch = []
     for row in rows:
         if batch and len(row["tokens"]) * (len(batch) + 1) > most:
             found.append(batch)
@@ -55,10 +56,12 @@ def loss_of(model, batch, device):
     ids = torch.zeros(len(batch), longest, dtype=torch.long)
     labels = torch.full_like(ids, -100)
     for at, row in enumerate(batch):
-        size, head = len(row["tokens"]), row["prompt"]
+        size = len(row["tokens"])
+        head = row["prompt"]
         ids[at, :size] = torch.tensor(row["tokens"])
         labels[at, head:size] = ids[at, head:size]
-    ids, labels = ids.to(device), labels.to(device)
+    ids = ids.to(device)
+    labels = labels.to(device)
     hidden = model.model(input_ids=ids).last_hidden_state
     said = labels[:, 1:] != -100
     logits = model.lm_head(hidden[:, :-1][said]).float()
@@ -85,7 +88,8 @@ def write_adapter(model, config, arch, path):
         if ".lora_" not in name:
             continue
         parts = name.split(".")
-        layer, which = parts[parts.index("layers") + 1], "a" if "lora_A" in parts else "b"
+        layer = parts[parts.index("layers") + 1]
+        which = "a" if "lora_A" in parts else "b"
         matrix = next(ours for theirs, ours in MATRICES.items() if theirs in parts)
         tensor = value.detach().float().cpu().numpy().astype("float16")
         writer.add_tensor(f"blk.{layer}.{matrix}.weight.lora_{which}", tensor)
@@ -104,7 +108,8 @@ def learn(model, rows, given, device, after_epoch):
     """Train the adapter; call ``after_epoch`` with each epoch's number and mean loss."""
     trained = [each for each in model.parameters() if each.requires_grad]
     adam = torch.optim.AdamW(trained, lr=given.rate, weight_decay=0.01)
-    total, done = len(batches(rows, given.batch, False)) * given.epochs, 0
+    total = len(batches(rows, given.batch, False)) * given.epochs
+    done = 0
     for epoch in range(1, given.epochs + 1):
         log = []
         for batch in batches(rows, given.batch, True):

@@ -105,13 +105,11 @@ def _remember(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
         if (agent := find("agent", person)) is None:
             continue
         weight = step.standing.get(person, 0)
-        kind = (
-            MessageType.KINDNESS
-            if weight > 0
-            else MessageType.WRONG
-            if weight < 0
-            else MessageType.DEED
-        )
+        kind = MessageType.DEED
+        if weight > 0:
+            kind = MessageType.KINDNESS
+        elif weight < 0:
+            kind = MessageType.WRONG
         # It addresses the agent as "you", so nobody else gets it.
         about = identity_of(agent)
         for player in scene.party:

@@ -43,7 +43,9 @@ class Figure:
         """The figure as a table shows it: ``3 of 6``."""
         if self.value is None:
             return self.note or UNKNOWN
-        digits = 0 if float(self.value).is_integer() else 2 if abs(self.value) < 10 else 1
+        digits = 2 if abs(self.value) < 10 else 1
+        if float(self.value).is_integer():
+            digits = 0
         of = f" of {self.of:g}" if self.of is not None else ""
         return f"{self.value:,.{digits}f}{of}{f' ({self.note})' if self.note else ''}"
 
@@ -126,7 +128,9 @@ class MeasuredSimulation:
         spread = self.spreads[item]
         others = len(self.record.cast) - 1
         told = len(spread.paths) - 1 if spread.given and others else None
-        note = "not given" if not spread.given else "" if others else "one agent"
+        note = "" if others else "one agent"
+        if not spread.given:
+            note = "not given"
         asked = len(spread.says)
         found = [
             Figure(f"{item}: others who know by a path", told, others, note),

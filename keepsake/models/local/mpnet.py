@@ -22,8 +22,10 @@ FILE = f"{MPNET}-int8.onnx"
 """The file's name in the folder of models."""
 FETCH = f"keepsake model embedder {MPNET}"
 """The command that fetches the weights."""
-_FIRST, _LAST = 0, 2
-"""Its marks for the beginning and the end of a text, where MiniLM has others."""
+_FIRST = 0
+"""Its mark for the beginning of a text, where MiniLM has another."""
+_LAST = 2
+"""Its mark for the end of a text."""
 _SHIFT = 4
 """Its vocabulary is MiniLM's after four words of its own."""
 
@@ -50,7 +52,8 @@ class MpnetEmbedder(MiniLMEmbedder):
         small = super()._run(text)
         tokenizer, _ = self.loaded()
         ids = np.array(tokenizer.encode(text).ids, np.int64) + _SHIFT
-        ids[0], ids[-1] = _FIRST, _LAST
+        ids[0] = _FIRST
+        ids[-1] = _LAST
         mean = self._larger.run(None, {"input_ids": ids[None]})[0][0].mean(axis=0, dtype="float32")
         unit = mean / max(math.sqrt(mean @ mean), 1e-12)
         # Each half has the length of half a square, so that the whole has the length 1.

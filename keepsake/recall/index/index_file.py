@@ -96,7 +96,8 @@ class IndexFile:
                     raise IndexUnavailable(what, cure) from error
                 self.is_outdated = isinstance(error, OtherVersion)
                 if self.is_outdated:
-                    what, cure = f"The index of words {self.path} is of another version", ""
+                    what = f"The index of words {self.path} is of another version"
+                    cure = ""
                 self.damage = what
                 raise IndexDamaged(what, cure) from error
 

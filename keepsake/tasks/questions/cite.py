@@ -130,7 +130,8 @@ def _named(answer: str) -> Iterator[tuple[int, Sequence[int]]]:
     Raises:
         AnswerRefused: The answer is no JSON of that form.
     """
-    start, end = answer.find("{"), answer.rfind("}")
+    start = answer.find("{")
+    end = answer.rfind("}")
     try:
         for each in json.loads(answer[start : end + 1])["sentences"]:
             yield int(each["sentence"]), [*map(int, each["memories"])]

@@ -74,7 +74,8 @@ class Meaning:
         Raises:
             AnswerRefused: It is no JSON of that form, or names lines that are none.
         """
-        start, end = answer.find("{"), answer.rfind("}")
+        start = answer.find("{")
+        end = answer.rfind("}")
         try:
             named = [int(each) for each in json.loads(answer[start : end + 1])["lines"]]
         except (ValueError, TypeError, KeyError) as error:

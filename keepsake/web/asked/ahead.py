@@ -27,7 +27,9 @@ MOST = 3
 """The most plans and promises of a day that are named."""
 MOST_LATER = 3
 MOST_PROMISED = 2
-_NOW, _DUE, _NEXT = "Now", "Due", "Next"
+_NOW = "Now"
+_DUE = "Due"
+_NEXT = "Next"
 _WITHOUT_HOUR = (_NOW, _DUE, _NEXT)
 """Labels that do not say when."""
 _TODAY = "today"
@@ -180,12 +182,14 @@ def _line(
         mark = ": " if own else ", "
         what = item.plan.what if own else f"{item.plan.agent}'s plan: {item.plan.what}"
         aside = ", ".join(_circumstances(item.plan, agent))
-        private, number = item.plan.private, item.plan.memory if own else 0
+        private = item.plan.private
+        number = item.plan.memory if own else 0
     else:
         assert item.promise is not None
         mark = ", "
         what, aside = _promised(item.promise, now)
-        private, number = item.promise.private, item.promise.memory
+        private = item.promise.private
+        number = item.promise.memory
     return AnswerLine(
         label=label,
         text=short(f"{when}{mark}{what}" if when else what),

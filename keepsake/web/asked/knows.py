@@ -112,7 +112,8 @@ def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
         found: What the agent knows, with all that it heard the person say.
         weights: How much words tell the agent.
     """
-    known, name = found.known, found.person.name
+    known = found.known
+    name = found.person.name
     told = [each for each in known.lines if each.told and not each.errand]
     heard = [each for each in known.overheard if each.told and not each.errand]
     answer = _Essence(weights, (known.agent, *found.person.names, *found.others))

@@ -39,7 +39,8 @@ def short(text: str) -> str:
 
 def day_and_hour(moment: datetime, now: datetime) -> str:
     """Return a moment by the world's clock, as near as it is: ``Tomorrow, 08:00``."""
-    shown, today = as_shown(moment), as_shown(now).date()
+    shown = as_shown(moment)
+    today = as_shown(now).date()
     hour = f"{shown:%H:%M}"
     if shown.date() == today:
         return f"Today, {hour}"

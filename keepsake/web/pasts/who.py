@@ -111,7 +111,10 @@ class _Knowledge:
         last = knower.path[-1]
         telling, hearing = self._told.get((knower.id, last.n), (None, None))
         way = hearing.way if hearing else None
-        source, heard, n, time = knower.source, knower.heard, last.n, last.time
+        source = knower.source
+        heard = knower.heard
+        n = last.n
+        time = last.time
         happening = telling.happening if telling else ""
         strand = self._strand_of(knower.id, n, happening)
         surer = None
@@ -120,7 +123,10 @@ class _Knowledge:
         if surer is not None:
             # What was overheard and may mean something else is no first hearing.
             telling, hearing = surer
-            way, n, time, heard = hearing.way, hearing.n, telling.time, telling.text
+            way = hearing.way
+            n = hearing.n
+            time = telling.time
+            heard = telling.text
             source = "" if way is Way.SAID else self._speaker(telling)
         doubtful = len(self._likely) > 1 and not self.chosen and knower.id not in self._surely
         noted = [each for each in self.fact.noted if each.id == knower.id]

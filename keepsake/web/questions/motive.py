@@ -166,7 +166,8 @@ def _kept_of(about: str, named: str, kept: Sequence[Motive], lines: Sequence[str
         bits = counted.beyond_chance(about, len(kept))
         matter = counted.shared(about) - counted.shared(f"{named} {each.teller}")
         if bits >= best and len(matter) >= _TOGETHER:
-            best, found = bits, replace(each, part=_part(counted, about))
+            best = bits
+            found = replace(each, part=_part(counted, about))
     return found
 
 

@@ -41,14 +41,13 @@ def with_quotations(fact: Fact, log: Path, remembered: Remembered) -> Fact:
     for telling in fact.tellings:
         if telling.link in _GUESSED:
             wanted[telling.agent][_own(telling)] = telling
-    quoted = {
-        telling.happening
-        for agent, tellings in wanted.items()
-        for act, prompt in prompts_of(log, int(agent), tellings.keys(), MOST_LOG)
-        if (telling := tellings[act])
-        and (memory := remembered(agent, telling.rests_on)) is not None
-        and has_words_of(prompt, memory)
-    }
+    quoted = set[str]()
+    for agent, by_act in wanted.items():
+        for act, prompt in prompts_of(log, int(agent), by_act.keys(), MOST_LOG):
+            telling = by_act[act]
+            memory = remembered(agent, telling.rests_on)
+            if memory is not None and has_words_of(prompt, memory):
+                quoted.add(telling.happening)
     tellings = (
         replace(each, link=Link.QUOTED) if each.happening in quoted else each
         for each in fact.tellings

@@ -72,7 +72,8 @@ def test_a_sentence_that_knows_too_much_has_the_whole_width(page: Page) -> None:
     expect(row.locator("mark").first).to_be_visible()
     for width in (1400, 390):
         page.set_viewport_size({"width": width, "height": 844})
-        words, whole = row.locator(".what").bounding_box(), row.bounding_box()
+        words = row.locator(".what").bounding_box()
+        whole = row.bounding_box()
         assert words is not None
         assert whole is not None
         assert words["width"] > 0.9 * whole["width"] > 0.7 * width

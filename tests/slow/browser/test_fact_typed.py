@@ -106,7 +106,8 @@ def test_what_was_overheard_and_may_mean_something_else_is_no_first_hearing(
     line |= {"refused": False}
     telling = {"place": "", "speaker": "Bob", "id": None, "to": [], "manner": "say"}
     telling |= {"private": False, "rests_on": 0, "link": None, "came_from": ""}
-    strands, tellings = [], []
+    strands = []
+    tellings = []
     for n, (time, text) in enumerate(zip(times, texts, strict=True)):
         heard = [{"id": 1, "n": n + 1, "way": "told" if n == 2 else "overheard"}] if n else []
         knows = [{**each, "agent": "Bram", "source": "Bob"} for each in heard]

@@ -69,7 +69,8 @@ def test_on_a_phone_the_menu_opens_below_its_button(page: Page, world: WatchedWo
     button.click()
     pages = page.locator("#pages")
     expect(pages.get_by_role("link", name="Plans")).to_be_visible()
-    above, below = button.bounding_box(), pages.bounding_box()
+    above = button.bounding_box()
+    below = pages.bounding_box()
     assert above is not None
     assert below is not None
     assert above["y"] + above["height"] <= below["y"]

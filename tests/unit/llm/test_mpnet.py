@@ -52,7 +52,8 @@ def test_a_vector_is_that_of_minilm_and_that_of_mpnet(made: Made) -> None:
 def test_it_gives_the_words_of_minilm(made: Made) -> None:
     model = MpnetEmbedder(made[1])
     assert as_word_embedder(model) is model
-    [found], [wanted] = model.embed_words(TEXTS[:1]), MINILM.embed_words(TEXTS[:1])
+    [found] = model.embed_words(TEXTS[:1])
+    [wanted] = MINILM.embed_words(TEXTS[:1])
     assert [word for word, _ in found] == [word for word, _ in wanted]
     assert np.array_equal([each for _, each in found], [each for _, each in wanted])
 

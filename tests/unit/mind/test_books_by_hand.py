@@ -106,7 +106,10 @@ def test_an_unreadable_file_is_reported_and_never_overwritten(
     kind: Kind, path: Path, tmp_path: Path, broken: bytes | None
 ):
     path.unlink()
-    path.write_bytes(broken) if broken else path.mkdir()
+    if broken:
+        path.write_bytes(broken)
+    else:
+        path.mkdir()
     book = kind.open(tmp_path)
     if not (broken is None and kind in (KINDS["note"], KINDS["journal"], KINDS["page"])):
         (problem,) = book.problems

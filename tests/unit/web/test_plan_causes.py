@@ -14,7 +14,9 @@ from keepsake.web.agent.plan_causes import with_causes
 from keepsake.web.shapes import PlanRow
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
-HILDE, NELL, JOSS = Person("Hilde", "9-1"), Person("Nell", "1-1"), Person("Joss", "2-1")
+HILDE = Person("Hilde", "9-1")
+NELL = Person("Nell", "1-1")
+JOSS = Person("Joss", "2-1")
 ASKED = "Would you ask Joss whether he will sing a hymn with me at eight?"
 CARRIED = "From Hilde: will you sing a hymn with her at eight?"
 
@@ -49,7 +51,8 @@ def row(what: str, memory: int, whom: Person | None = None) -> PlanRow:
 
 
 def test_a_plan_names_who_asked_and_not_who_carried_it(tmp_path):
-    nell, joss = Remembered(tmp_path / "Nell"), Remembered(tmp_path / "Joss")
+    nell = Remembered(tmp_path / "Nell")
+    joss = Remembered(tmp_path / "Joss")
     nell.add(Memory(0, NOON, speech(HILDE, ASKED), happening="h1"))
     nell.plan("go to Joss and ask him whether he will sing a hymn with Hilde", 1)
     nell.add(Memory(0, NOON, speech(ME, CARRIED, JOSS), happening="h2", plan=1, rests_on=(1,)))
@@ -62,7 +65,8 @@ def test_a_plan_names_who_asked_and_not_who_carried_it(tmp_path):
 
 
 def test_who_asks_on_their_own_account_is_who_asked(tmp_path):
-    nell, joss = Remembered(tmp_path / "Nell"), Remembered(tmp_path / "Joss")
+    nell = Remembered(tmp_path / "Nell")
+    joss = Remembered(tmp_path / "Joss")
     nell.add(Memory(0, NOON, speech(ME, CARRIED, JOSS), happening="h2"))
     joss.add(Memory(0, NOON, speech(NELL, CARRIED), happening="h2"))
     joss.plan("sing a hymn", 1)

@@ -278,7 +278,9 @@ def _state(mind: Mind) -> str:
     since = sleeper.fell_asleep
     step = sleeper.nights.step
     until = runtime().sleeping.current.wakes_at(since).astimezone()
-    work = f", {step}" if step else ", its work is waiting" if sleeper.nights.working else ""
+    work = ", its work is waiting" if sleeper.nights.working else ""
+    if step:
+        work = f", {step}"
     return f"asleep {since.astimezone():%H:%M} to {until:%H:%M}{work}"
 
 
