@@ -87,8 +87,11 @@ def _gauges(scrubber: Scrubber) -> list[Metric]:
     shared = runtime()
     who = ("provider", "host")
     with suppress(KeepsakeError):  # a profile that cannot be used; `faults` counts it
-        servers = [(s.provider, scrubber.clean(s.host), s) for s in shared.gateway.used_servers()]
-        ready = {(provider, host): s.health == READY for provider, host, s in servers}
+        servers = [
+            (server.provider, scrubber.clean(server.host), server)
+            for server in shared.gateway.used_servers()
+        ]
+        ready = {(provider, host): server.health == READY for provider, host, server in servers}
         waiting = {
             (provider, host, priority.name.lower()): count
             for provider, host, server in servers
@@ -101,7 +104,12 @@ def _gauges(scrubber: Scrubber) -> list[Metric]:
     return [
         *found,
         gauge("event_log_writable", "Whether the event log can be written", {(): writable}),
-        gauge("agents", "Agents, by their state", {(s,): n for s, n in states.items()}, "state"),
+        gauge(
+            "agents",
+            "Agents, by their state",
+            {(state,): count for state, count in states.items()},
+            "state",
+        ),
     ]
 
 

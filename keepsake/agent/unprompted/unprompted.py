@@ -92,9 +92,9 @@ class Unprompted:
         memory = self._tools.memory
         open_plans = shown_among(plans.book.current, NO_PRIVATE_WORDS)
         promises = [
-            x
-            for x in memory.commitments.items
-            if memory.private.may_hear([x.number], NO_PRIVATE_WORDS)
+            promise
+            for promise in memory.commitments.items
+            if memory.private.may_hear([promise.number], NO_PRIVATE_WORDS)
         ]
         here = persons_near(agent)
         absent = self._names().difference(each.name for each in here)
@@ -102,10 +102,12 @@ class Unprompted:
         # What anybody may know of a private plan does not say for what it waits.
         mine = {each.number: each for each in plans.book.current}
         waits = {
-            x.number: plans.steps.waits.get(x.number, "") for x in open_plans if x == mine[x.number]
+            plan.number: plans.steps.waits.get(plan.number, "")
+            for plan in open_plans
+            if plan == mine[plan.number]
         }
         ended = [each for each in plans.book.items if each.state.has_ended]
-        wished = [x for x in wishes if names(said, x) and not is_thing_near(agent, x)]
+        wished = [each for each in wishes if names(said, each) and not is_thing_near(agent, each)]
         for each in concerns_of(open_plans, ended, waits, promises, wished):
             last = self._heeded.get(each.key)
             if last is not None and now - last < AGAIN_SECONDS:

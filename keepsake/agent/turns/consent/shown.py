@@ -86,7 +86,9 @@ async def untold_to(turn: Turn, wanted: WordsFor) -> Untold | None:
     requests = open_request.union(_request_of(each, read) for each in meant)
     said = ((n, read[n]) for n in read if n in known or n in requests)
     # What that person said is no reason to let them know more.
-    memories |= {n: x for n, x in said if (x.heard or x.said) and x.source_id != to.id}
+    memories |= {
+        n: each for n, each in said if (each.heard or each.said) and each.source_id != to.id
+    }
     lines = {number: _line(memory, turn) for number, memory in sorted(memories.items())}
     if is_plan:
         lines[0] = _line_of_plan(turn)
