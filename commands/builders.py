@@ -31,6 +31,7 @@ from world.deed.progress import DEEDS, doers, progress, records
 from world.scenes import scenes
 
 MOST_ROWS = 30
+"""The most lines that are shown of the reports or of the audit: the newest."""
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(
     r"(?P<name>.+?)\s+for\s+(?P<number>\d{1,4})\s*(?P<unit>[mhdw])\w*\s*(?::\s*(?P<why>.*))?$", re.I

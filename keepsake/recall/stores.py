@@ -32,7 +32,7 @@ class Vectors(Protocol):
     """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""
 
     def query(self, vector: Sequence[float], limit: int) -> Nearest:
-        """Return the nearest passages of documents of all kinds."""
+        """Return keys and cosine similarities of the nearest passages, best first."""
 
 
 class Collected(Vectors, Protocol):

@@ -45,6 +45,7 @@ another one."""
 _OWN = 1
 _IS_RESULT = 2
 _HAPPENED = 4
+"""Bits of a memory's kind: of the agent's own acts, their results, speech and deeds and poses."""
 _HAPPENS = tuple(
     f',"what":"{kind}"'.encode()
     for kind in (HappeningKind.SPEECH, HappeningKind.DEED, HappeningKind.POSE)

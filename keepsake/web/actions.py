@@ -37,12 +37,15 @@ OUTCOME_SECONDS = 1.0
 ANSWER_SECONDS = 120.0
 """Seconds to wait for an answer: a small model on a processor may need one minute."""
 MOST_WITHOUT = 200
+"""The most memories that a question leaves out."""
 LONGEST_QUESTION = 500
-"""The most memories that a question leaves out, and its most characters."""
+"""Characters."""
 LONGEST_KEY = 200
+"""Characters of an identity."""
 MOST_BEFORE = 20
+"""The most questions that were asked before in a talk."""
 LONGEST_ANSWER = 2000
-"""The most questions that were asked before in a talk, and the most characters of an answer."""
+"""Characters."""
 
 type Action = Callable[[AgentMixin, Mind, str], ActionResult]
 """An action on the reactor thread, in the name of an account; returns its outcome."""

@@ -15,10 +15,12 @@ from keepsake.models.local.int8 import GraphBuilder, by_column
 _LONGEST = 256
 """Tokens of a text that are read, as with MiniLM."""
 _HEADS = 12
+"""Attention heads of a layer."""
 _BUCKETS = 16
 """Distances between words in either direction that have a weight of their own; half of them are
 single steps, and the others grow up to :data:`_FAR`."""
 _FAR = 128
+"""Words; all greater distances share one weight."""
 
 
 def mpnet_in_int8(path: Path) -> bytes:

@@ -26,7 +26,9 @@ from keepsake.web.shapes import PromiseRow
 MOST = 3
 """The most plans and promises of a day that are named."""
 MOST_LATER = 3
+"""The most plans and promises of later days that are named."""
 MOST_PROMISED = 2
+"""The most plans without a time that are named, and the most promises without a day."""
 _NOW = "Now"
 _DUE = "Due"
 _NEXT = "Next"
@@ -75,7 +77,7 @@ def ahead(agent: KnownAgent) -> Sequence[AnswerLine]:
     day = days.day(agent.id)
     lines = [_line(_NOW, each, agent, now) for each in begun]
     lines += [_line(_DUE, each, agent, now) for each in late if each.day == now.date()]
-    soon = [each for each in coming if each.day <= _after(now)]
+    soon = [each for each in coming if each.day <= _day_after(now)]
     # What is usual comes next if it is the earlier.
     usual = as_shown(day.next.since) if day.next else None
     first = [each for each in coming[:1] if usual is None or each.shown <= usual]
@@ -94,7 +96,7 @@ def ahead(agent: KnownAgent) -> Sequence[AnswerLine]:
     return lines
 
 
-def _after(now: datetime) -> date:
+def _day_after(now: datetime) -> date:
     return now.date() + timedelta(days=1)
 
 
@@ -251,7 +253,7 @@ def _said(agent: KnownAgent, known: Sequence[date]) -> Iterator[AnswerLine]:
 
 def _said_of_tomorrow(agent: KnownAgent, known: Sequence[date]) -> Memory | None:
     now = runtime().clock.now()
-    if agent.mind is None or _after(as_shown(now)) in known:
+    if agent.mind is None or _day_after(as_shown(now)) in known:
         return None
     found = said_of_days(agent.mind.memory.folder, agent.name, now, as_shown)
     return next(iter(found.tomorrow), None)

@@ -30,6 +30,7 @@ from keepsake.web.searching import MemoryFilter, NewestMemories, words_of
 MOST_BYTES = 16_000_000
 """The most bytes of an archive that are read for words, from its end: a tenth of a second."""
 MOST_HEARD = 3
+"""The most lines about some words that are shown: the newest that it heard or said."""
 
 
 def answer(number: int, asked: QuestionKind, about: str = "") -> AnswerView:
