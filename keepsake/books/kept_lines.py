@@ -55,7 +55,8 @@ _PROMISE = re.compile(
 """Earlier versions also record the time, and end finished promises with ``[done]``."""
 
 _PROMISED = re.compile(
-    rf"You promised(?: (?P<who>[^:,]+))?(?:, for {DUE})?: (?P<text>.*?)(?: \(memory \d+\))?"
+    rf"You promised(?: (?P<who>[^:,]+))?(?:, for {DUE})?: (?P<text>.*?)"
+    r"(?: \(memory (?P<number>\d+)\))?"
 )
 """A promise as prompts show it."""
 
@@ -296,6 +297,12 @@ def promised_in(line: str) -> tuple[str, str]:
     """Return to whom and what was promised, of a promise's :attr:`Commitment.line`."""
     match = _PROMISED.fullmatch(line)
     return (match["who"] or "", match["text"]) if match else ("", line)
+
+
+def promised_after(line: str) -> int:
+    """Return the number of the memory on which a promise rests, of its line; 0 for none."""
+    match = _PROMISED.fullmatch(line)
+    return int(match["number"] or 0) if match else 0
 
 
 def _commitment_of(line: str) -> Commitment | None:

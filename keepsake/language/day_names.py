@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Collection
-from datetime import date
+import re
+from collections.abc import Callable, Collection
+from datetime import date, timedelta
 from functools import cache
 from importlib import import_module
 
 from keepsake.language.languages import language_of
 from keepsake.language.perception import UNSPACED, words
+from keepsake.language.when import PARTS_OF_DAY
 
 _DATA = "dateparser.data.date_translation_data"
 _RELATIVE = {0: "0 day ago", 1: "in 1 day"}
@@ -66,6 +68,28 @@ def names_day(text: str, said: date, day: date) -> bool:
             weekday_in(language, day.weekday()) if 0 < far <= len(calendar.day_name) else set()
         )
     return _has(text, wanted)
+
+
+def with_dates(text: str, said: date, write: Callable[[date], str]) -> str:
+    """Return a text in which each word for today or tomorrow is followed by its date.
+
+    A part of the day that follows the word stays beside it: ``tomorrow morning (Tue 1 Dec)``.
+    Languages without spaces between words are left as they are.
+
+    Args:
+        text: In any language that dateparser knows.
+        said: The date on which it was said.
+        write: Returns a date as it is shown.
+    """
+    if UNSPACED.search(text):
+        return text
+    language = language_of(text)
+    for far, named in _RELATIVE.items():
+        for word in _relative_in(language, named):
+            day = write(said + timedelta(days=far))
+            whole = rf"\b{re.escape(word)}(?:,? (?:{'|'.join(PARTS_OF_DAY)}))?\b"
+            text = re.sub(f"({whole})", rf"\1 ({day})", text, flags=re.I)
+    return text
 
 
 def _has(text: str, wanted: Collection[str]) -> bool:

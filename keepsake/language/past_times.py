@@ -58,6 +58,9 @@ def read_past_time(
         return None
     if found is None:
         return None
+    if is_alone:  # dateparser names no day of the month before on the first of a month
+        found = datetime.combine(base.date(), found.timetz())
+        found -= timedelta(days=1) if found > base else timedelta(0)
     if bare != said and is_alone and found + _HALF_DAY <= base:
         found += _HALF_DAY  # "half past seven" is in the morning or in the evening
     today = now if CLOCK.search(bare) else _end_of(now)

@@ -108,7 +108,8 @@ VERBS: tuple[Verb, ...] = (
     Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
     Verb(
         "promise <name>, <when>: <what>",
-        "note a promise that you give; <when> only if it is for a certain day",
+        "note a promise that you give; <when> only if it is for a certain day, with the hour if you"
+        " said it: you are reminded then",
         Takes.PROMISE,
         True,
     ),

@@ -1,4 +1,4 @@
-"""The players' page: the agents, where they are, and what they know about you.
+"""The players' page: the agents, where they are, what they know about you and promised you.
 
 Every logged-in account may see it. It shows only what agents know about the account's characters.
 """
@@ -13,13 +13,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from keepsake.agent.mind import Mind
+from keepsake.agent.plans.shown_plans import reminds_of
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.plan import Plan
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.errors import KeepsakeError
+from keepsake.happening import PersonId
 from keepsake.web.access import HEADERS, with_headers
+from keepsake.web.people.promised_to import may_know, promised_to
 from keepsake.web.world import on_reactor
 
 
@@ -35,15 +39,38 @@ def plans_for(plans: Iterable[Plan], keys: set[str]) -> tuple[str, ...]:
         if each.whom is not None
         and (each.when is not None or each.where)
         and each.whom.id in keys
-        and (each.private is None or not keys.isdisjoint(each.private))
+        and may_know(each.private, keys)
     )
 
 
 @on_reactor
-def _agents(account: Any) -> list[dict[str, Any]]:
-    """Return every listed agent; first those that this account's characters met most often."""
+def _keys(account: Any) -> list[PersonId]:
+    """Return the identities of an account's characters."""
+    return [identity_of(each) for each in account.characters.all()]
+
+
+@on_reactor
+def _minds() -> dict[int, Mind]:
+    """Return the minds of all listed agents, by number."""
+    listed = filter(lambda each: each.is_listed, all_agents())
+    return {each.id: mind for each in listed if (mind := mind_of(each)) is not None}
+
+
+def _with_promises(account: Any) -> list[dict[str, Any]]:
+    """Return what :func:`_agents` does, with what each agent has promised to the player."""
     runtime()  # raises an error with the cure if the agents are not running
-    keys = [identity_of(each) for each in account.characters.all()]
+    keys = _keys(account)
+    promised = promised_to(_minds(), keys)
+    agents = _agents(keys)
+    return [{**each, "promises": promised.get(each["id"], ())} for each in agents]
+
+
+@on_reactor
+def _agents(keys: list[PersonId]) -> list[dict[str, Any]]:
+    """Return every listed agent; first those that a player met most often.
+
+    ``keys``: The identities of the player's characters.
+    """
     found = []
     for agent in filter(lambda each: each.is_listed, all_agents()):
         mind = mind_of(agent)
@@ -51,7 +78,8 @@ def _agents(account: Any) -> list[dict[str, Any]]:
         place = agent.location.key if agent.location else "away"
         pages = tuple(known[key] for key in keys if key in known)
         met = -sum(page.meetings for page in pages)
-        shown = {"name": agent.key, "place": place, "asleep": bool(agent.db.asleep), "knows": ()}
+        shown = {"id": agent.id, "name": agent.key, "place": place}
+        shown |= {"asleep": bool(agent.db.asleep), "knows": ()}
         whispered = mind.memory.private.is_whispered if mind is not None else None
         shown["knows"] = tuple(
             {
@@ -61,7 +89,9 @@ def _agents(account: Any) -> list[dict[str, Any]]:
             for page in pages
             if whispered is not None
         )
-        plans = mind.books.plans.current if mind is not None else ()
+        made = mind.books.commitments.items if mind is not None else ()
+        current = mind.books.plans.current if mind is not None else ()
+        plans = [each for each in current if reminds_of(each, made) is None]
         shown["plans"] = plans_for(plans, set(keys))
         found.append((met, agent.key, shown))
     return [shown for _, _, shown in sorted(found, key=lambda each: each[:2])]
@@ -72,7 +102,7 @@ def _agents(account: Any) -> list[dict[str, Any]]:
 def mine(request: HttpRequest) -> HttpResponse:
     """Show the page; a visitor who is not logged in is sent to the log-in page first."""
     try:
-        shown: dict[str, Any] = {"agents": _agents(request.user)}
+        shown: dict[str, Any] = {"agents": _with_promises(request.user)}
     except KeepsakeError as error:
         shown = {"trouble": str(error)}
     answer = render(request, "keepsake/mine.html", shown)

@@ -6,14 +6,16 @@ by Keepsake's count. An agent's id is its database number, which stays when it i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, computed_field
 
 from keepsake.agent.attention.presence import AgentState
+from keepsake.agent.plans.shown_plans import reminds_of
 from keepsake.archive.records import MemoryKind
+from keepsake.books.kept_lines import Commitment
 from keepsake.books.plan import Plan, PlanState
 from keepsake.events.values import RecalledKind
 from keepsake.happening import Deed, HappeningKind, Pose, Result, Sight, Speech
@@ -242,10 +244,15 @@ class PlanRow(Shape):
     private: Privacy
     """How it is private, in words: ``keeps it for Bob``; empty if anybody may know of it. What was
     asked for aloud as well is no secret."""
+    promised: bool = False
+    """Whether it only reminds the agent of an open promise, in the words of that."""
 
     @classmethod
-    def of(cls, number: int, agent: str, plan: Plan) -> Self:
-        """Return the row of a plan of that agent."""
+    def of(cls, number: int, agent: str, plan: Plan, made: Iterable[Commitment] = ()) -> Self:
+        """Return the row of a plan of that agent.
+
+        ``made``: What it has promised and not kept.
+        """
         return cls(
             id=number,
             agent=agent,
@@ -261,6 +268,7 @@ class PlanRow(Shape):
             why=plan.why,
             memory=plan.since,
             private=kept_for(plan.confided),
+            promised=not plan.state.has_ended and reminds_of(plan, made) is not None,
         )
 
 
@@ -282,6 +290,10 @@ class PromiseRow(Shape):
     """When it is for: as that day begins if it names no hour; null if it is for no certain day."""
     whole_day: bool = False
     """Whether it names a day without an hour."""
+    part: str = ""
+    """The part of the day if it names one and no hour: ``morning``; ``at`` is an hour of it."""
+    when_said: str = ""
+    """The words in which the agent said when, if its promise names no hour: ``From six, …``."""
     said: datetime | None = None
     """When it was promised; null if that is not known. Its words may say *tomorrow*."""
     plan: int = 0

@@ -61,3 +61,9 @@ def test_an_hour_without_a_day_is_before_the_newest_memory():
     assert str(read_past_time("19:34", NOW, newest)) == "2026-11-26 19:34:00"
     assert str(read_past_time("half past seven", NOW, newest)) == "2026-11-26 19:30:00"
     assert str(read_past_time("sunday 19:34", NOW, newest)) == "2026-11-29 19:34:00"
+
+
+@pytest.mark.parametrize("text", ["23:00", "at eleven pm", "11 pm"])
+def test_on_the_first_of_a_month_an_hour_may_be_of_the_month_before(text):
+    found = read_past_time(text, datetime(2026, 12, 1, 5, 30))
+    assert found == datetime(2026, 11, 30, 23)

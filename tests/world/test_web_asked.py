@@ -227,7 +227,7 @@ class TestAsked(WebWorld):
         promised.add(Commitment(kind, "Jo", "a song", due=DueDay(date(2026, 5, 12), time(9))))
         promised.add(Commitment(kind, "Tom", "an eel", due=DueDay(date(2026, 5, 8))))
         lines = self.ahead()
-        assert lines[0] == ("Next", "tomorrow, promised Tom: a loaf tomorrow")
+        assert lines[0][1].startswith("tomorrow, promised Tom: a loaf tomorrow (")
         assert ("Tue 12 May, 09:00", "promised Jo: a song") in lines
         assert ("Was for Fri 8 May", "promised Tom: an eel") in lines
         (loaf,) = (each for each in self.get("/promises") if each["text"] == "a loaf tomorrow")
@@ -247,7 +247,8 @@ class TestAsked(WebWorld):
         assert self.ahead()[-1] == ("Promised", "Jo: a song")
         self.services.clock = FixedClock(said + timedelta(days=1))
         first = self.answer_to("next")[0]
-        assert first["text"] == "today, promised Jo: soup tomorrow"
+        dated = f"{said + timedelta(days=1):%a} {(said + timedelta(days=1)).day}"
+        assert first["text"].startswith(f"today, promised Jo: soup tomorrow ({dated} ")
         assert first["aside"] == f"said on {said:%a} {said.day} {said:%b}"
 
     def test_the_day_of_a_promise_is_read_when_she_makes_it(self):
@@ -257,6 +258,47 @@ class TestAsked(WebWorld):
         loaf, song = self.mind.books.commitments.items
         assert (loaf.text, loaf.due) == ("a loaf", DueDay(today + timedelta(days=2)))
         assert (song.text, song.due) == ("when Jo comes: a song", None)
+
+    def test_the_hour_of_a_promise_is_in_what_she_said_with_it_or_of_its_day_later(self):
+        self.ask("May I come tomorrow?", "> say Surely, Tom.\n> promise Tom, tomorrow: a loaf")
+        assert self.ahead()[0] == ("Next", "tomorrow, promised Tom: a loaf")
+        self.ask("When?", "> say Tomorrow at half past six, warm; will you come?")
+        first = self.answer_to("next")[0]
+        assert first["text"] == "tomorrow, 06:30, promised Tom: a loaf"
+        assert first["aside"] == "“Tomorrow at half past six, warm”"
+        self.ask("And a song?", "> say From nine, in the yard!\n> promise Tom, tomorrow: a song")
+        day = next(each for each in self.ahead() if each[0].startswith("Tomorrow"))
+        assert day[1] == "09:00, promised Tom: a song"
+        (song,) = (each for each in self.get("/promises") if each["text"] == "a song")
+        assert (song["when_said"], song["whole_day"]) == ("From nine, in the yard!", False)
+
+    def test_what_has_a_part_of_the_day_stands_at_its_place_among_hours(self):
+        noon = datetime(2026, 5, 9, 12).astimezone()
+        self.services.clock = FixedClock(noon)
+        promised = self.mind.books.commitments
+        kind = CommitmentKind.PROMISE
+        sunday = date(2026, 5, 10)
+        promised.add(Commitment(kind, "Jo", "tea", due=DueDay(sunday, part="evening")))
+        promised.add(Commitment(kind, "Jo", "eels", due=DueDay(sunday, part="morning")))
+        promised.add(Commitment(kind, "Jo", "a song", due=DueDay(sunday, time(12))))
+        lines = self.ahead()
+        assert lines[0] == ("Next", "tomorrow, morning, promised Jo: eels")
+        assert [text for label, text in lines if label.startswith("Tomorrow")] == [
+            "12:00, promised Jo: a song",
+            "evening, promised Jo: tea",
+        ]
+        self.services.clock = FixedClock(noon + timedelta(hours=22))
+        assert self.ahead()[0] == ("Next", "morning, promised Jo: eels")
+
+    def test_a_plan_that_only_reminds_of_a_promise_is_told_as_that(self):
+        self.ask("Soup?", "> say In an hour.\n> promise Tom, in 60 minutes: soup")
+        texts = [text for _, text in self.ahead() if "soup" in text]
+        assert [each.partition(", ")[2] for each in texts] == ["promised Tom: soup"]
+        (plan,) = self.get("/plans")
+        assert plan["promised"]
+        labels = [each["label"] for each in self.answer_to("knows", "Tom")]
+        assert labels.count("Promised") == 1
+        assert "Planned" not in labels
 
     def test_what_she_had_in_mind_at_a_time_is_what_she_meant_kept_secret_and_heard(self):
         bake = Plan(what="bake", when=When(datetime(2026, 5, 9, 8).astimezone()))
@@ -286,6 +328,16 @@ class TestAsked(WebWorld):
         now = int(self.services.clock.now().timestamp()) + 1
         labels = [each["label"] for each in self.answer_to("then", str(now))]
         assert labels == ["Meant to", "Keeps secret", "Keeps secret", "Heard last"]
+
+    def test_what_was_heard_last_is_always_told_the_question_in_it_too(self):
+        for what in ("fetch honey", "sweep the yard", "mend the sail"):
+            self.mind.books.plans.add(Plan(what=what))
+        self.ask("I have warm feet. Which letter of the drowned would you open first?")
+        now = int(self.services.clock.now().timestamp()) + 1
+        lines = self.answer_to("then", str(now))
+        labels = [each["label"] for each in lines]
+        assert labels == ["Meant to", "Meant to", "Keeps secret", "Heard last"]
+        assert "Which letter of the drowned" in lines[-1]["text"]
 
     def test_what_was_whispered_and_asked_for_a_deed_is_no_secret(self):
         self.replies = ["> plan 23:00: ring the bell of Ostrey for Tom"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.plans.appointments import Appointments
-from keepsake.agent.plans.shown_plans import Known, missed_among
+from keepsake.agent.plans.shown_plans import Known, missed_among, reminds_of
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory
 from keepsake.books.aloud import Aloud
@@ -20,8 +21,12 @@ from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.events.values import Author
 from keepsake.happening import KnownVerb, Person, PersonId
 from keepsake.language.due import due_by, due_in
+from keepsake.language.when import When
+from keepsake.logs import Subsystem, get_logger
 from keepsake.prompt import results
 from keepsake.prompt.verbs import PRIVATE, Command
+
+log = get_logger(Subsystem.TOOLS)
 
 _MOST_WORDS_OF_A_NAME = 3
 """More words after ``promise`` are no name, but what is promised: ``a bowl of soup``."""
@@ -61,9 +66,18 @@ class CommitmentTools:
         *,
         to: Person | None = None,
         act: int = 0,
+        witnesses: tuple[PersonId, ...] | None = None,
         aloud: Aloud | None = None,
+        people: Iterable[Person] = (),
     ) -> str:
-        """Note a promise; ``act``: the number of its own memory if that is private, else 0."""
+        """Note a promise; one for an hour to come is a plan, too, which reminds the agent.
+
+        Args:
+            act: The number of the memory of this act.
+            witnesses: Who else may know of it; None for everybody.
+            aloud: What was said aloud that asks for it; None for nothing.
+            people: Everybody whom the agent knows.
+        """
         who = command.to.removeprefix("to ")
         what = command.words.strip()
         if len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
@@ -73,16 +87,58 @@ class CommitmentTools:
         made = self._basis_of_promise(person)
         key = person.id or ("" if made is None else made.source_id or made.to_id)
         number = self._memory.memory.archive.last_number if made is None else made.number
-        number = act or number  # so that it is shown to those who may know of the act
+        is_private = witnesses is not None
+        if is_private and act:  # so that it is shown to those who may know of the act
+            number = act
         now = self._services.clock.now().astimezone()
         due = due_by(command.when, now) if command.when else None
         if command.when and due is None:  # ``when you come``: it is for no certain day
             what = f"{command.when}: {what}"
-        due = due or due_in(what, now.date())
-        promise = Commitment(
-            CommitmentKind.PROMISE, who, what, number, key, aloud if act else None, due
+        due = due or due_in(what, now)
+        kind = CommitmentKind.PROMISE
+        promise = Commitment(kind, who, what, number, key, aloud if is_private else None, due)
+        noted = self._books.commitments.add(promise)
+        plan = self._plan_for(noted, act, witnesses, people)
+        reminded = f"{results.REMINDED}{plan.number}" if plan is not None else ""
+        return f"{results.PROMISED}{noted.line}{reminded}"
+
+    def _plan_for(
+        self,
+        promise: Commitment,
+        act: int,
+        witnesses: tuple[PersonId, ...] | None,
+        people: Iterable[Person],
+    ) -> Plan | None:
+        """Return the plan that reminds the agent of a promise; None if its hour is not known.
+
+        A plan that stands already for that person and hour is enough.
+
+        Args:
+            act: The number of the memory of the promise.
+            witnesses: Who else may know of it; None for everybody.
+            people: Everybody whom the agent knows.
+        """
+        now = self._services.clock.now().astimezone()
+        hour = promise.due.clock if promise.due is not None else None
+        if promise.due is None or hour is None or not self._services.thinking.current.plans:
+            return None
+        plan = Plan(
+            what=promise.text,
+            when=When(at=datetime.combine(promise.due.day, hour, now.tzinfo)),
+            whom=Person(promise.who, promise.key) if promise.who else None,
+            since=act,
+            private=None if witnesses is None else frozenset(witnesses),
         )
-        return f"{results.PROMISED}{self._books.commitments.add(promise).line}"
+        plan = plan if promise.aloud is None else plan.with_aloud(promise.aloud, people)
+        if plan.at is None or plan.at <= now:
+            return None
+        book = self._books.plans
+        stands = (each for each in book.current if each.is_one_with(plan))
+        try:
+            return next(stands, None) or book.add(plan)
+        except NoteRefused as refused:  # as many plans as there may be: the promise stands alone
+            log.info(f"A promise has no plan: {refused}", agent=self._memory.name)
+            return None
 
     def plan(
         self,
@@ -253,13 +309,19 @@ class CommitmentTools:
         return None
 
     def kept(self, command: Command, _place: str, *, known: Known) -> str:
-        """Close a promise as kept. ``known``: Who hears the answer, and may know of it."""
+        """Close a promise as kept, and the plan that was made to remind the agent of it.
+
+        ``known``: Who hears the answer, and may know of it. Its plan ends by itself.
+        """
 
         def shown(each: Commitment) -> Commitment | None:
             return each.as_known_to(lambda n: self._memory.private.may_hear([n], known.audience))
 
         promise = self._books.commitments.find(command.argument, shown)
         self._books.commitments.close(lambda each: each == promise, by=Author.AGENT)
+        for plan in self._books.plans.current:
+            if plan.number != known.plan and reminds_of(plan, (promise,)) is not None:
+                self._books.plans.set_state(plan, PlanState.DONE)
         return f"{results.PROMISE_KEPT}{(shown(promise) or promise).line}"
 
 

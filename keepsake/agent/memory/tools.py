@@ -165,14 +165,12 @@ class MemoryTools:
         aloud: Aloud | None,
     ) -> Tool:
         """Return the method that executes a command; the arguments are those of :meth:`perform`."""
-        # Without its own memory, a promise rests on the newest words of that person, which may be
-        # private.
-        own = act if witnesses is not None else 0
         commit = self.commitments
         notes = self._notes
         met = self.appointments
         answer = partial(commit.answer, to=to, act=act, appointments=met)
         plan = partial(commit.plan, people=self.people_known, appointments=met)
+        promise = partial(commit.promise, to=to, people=self.people_known)
         tools: Mapping[str, Tool] = {
             KnownVerb.NOTE: notes.note,
             KnownVerb.FORGET: notes.forget,
@@ -180,7 +178,7 @@ class MemoryTools:
             KnownVerb.UNPIN: notes.unpin,
             KnownVerb.RECALL: partial(self._recall, audience=known.audience),
             KnownVerb.REMEMBER: notes.remember if witnesses is None else notes.keep_private,
-            KnownVerb.PROMISE: partial(commit.promise, to=to, act=own, aloud=aloud),
+            KnownVerb.PROMISE: partial(promise, act=act, witnesses=witnesses, aloud=aloud),
             KnownVerb.KEPT: partial(commit.kept, known=known),
             KnownVerb.PLAN: partial(plan, act=act, known=known, witnesses=witnesses, aloud=aloud),
             KnownVerb.DONE: partial(commit.done, known=known),

@@ -155,6 +155,16 @@ def promise_of(plan: Plan, made: Iterable[Commitment]) -> Commitment | None:
     return None
 
 
+def reminds_of(plan: Plan, made: Iterable[Commitment]) -> Commitment | None:
+    """Return the promise of which a plan only reminds the agent, in its words; None without one."""
+    for each in made:
+        together = abs(each.number - plan.since) <= SAME_ANSWER
+        same = plan.what == each.text.strip(" -*#>.")  # as a plan's words are read
+        if each.kind is CommitmentKind.PROMISE and together and same:
+            return each
+    return None
+
+
 def known_line_of(plan: Plan) -> str:
     """Return a plan without what changes while it is carried out, and without its memory."""
     return f"{plan.number}. {plan.line}"

@@ -112,7 +112,8 @@ def book(
 def plans_of_agent(request: HttpRequest, number: int) -> list[OwnPlan]:
     """The plans of an agent, in the order of its file: also those that have ended lately."""
     mind = world.mind_of_agent(number)
-    rows = [PlanRow.of(number, mind.memory.name, each) for each in mind.books.plans.items]
+    made = mind.books.commitments.items
+    rows = [PlanRow.of(number, mind.memory.name, each, made) for each in mind.books.plans.items]
     return with_causes(rows, mind.memory.memory.archive, world.folders())
 
 

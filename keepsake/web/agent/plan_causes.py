@@ -20,6 +20,7 @@ from keepsake.tracing.content import Content, Rarity
 from keepsake.tracing.texts import key_of
 from keepsake.web.agent.shapes import OwnPlan
 from keepsake.web.pasts.archives import past_of
+from keepsake.web.privacy import kept_for
 from keepsake.web.remembered import TEXTS, view_of, words_in_archive
 from keepsake.web.shapes import PlanRow
 
@@ -59,13 +60,42 @@ def with_causes(rows: Sequence[PlanRow], archive: Archive, agents: Agents) -> li
         sender = _sender_of(cause, folders) if cause else None
         found.append(
             OwnPlan(
-                **row.model_dump() | {"what": _told(row.what, cause)},
+                **row.model_dump()
+                | {"what": _told(row.what, cause), "private": secret_of(row.private, sender)},
                 cause=view,
                 sender=sender.source if sender else "",
                 sender_id=sender.source_id if sender else "",
             )
         )
     return found
+
+
+def secret_of(private: str, sender: Memory | None) -> str:
+    """Return for whom a plan is kept: who told the secret, and not who only carried it.
+
+    Args:
+        private: How the plan is private; empty if anybody may know of it.
+        sender: What asked for it first; None if it was not carried.
+    """
+    if not private or sender is None or sender.confidants is None:
+        return private
+    return kept_for((sender.source_id,))
+
+
+def senders(numbers: Iterable[int], archive: Archive, agents: Agents) -> Mapping[int, Memory]:
+    """Return what asked for plans first, where other agents carried it.
+
+    Args:
+        numbers: Those of the memories on which the plans rest.
+        archive: That of the agent whose plans they are.
+        agents: All agents.
+    """
+    folders = {number: folder for number, _, folder in agents}
+    memories = archive.read_each(filter(None, numbers))
+    before = archive.read_each(chain.from_iterable(x.rests_on for x in memories.values()))
+    causes = {n: next(_causes_of(each, before), None) for n, each in memories.items()}
+    found = {n: _sender_of(cause, folders) for n, cause in causes.items() if cause is not None}
+    return {n: sender for n, sender in found.items() if sender is not None}
 
 
 def _told(what: str, cause: Memory | None) -> str:

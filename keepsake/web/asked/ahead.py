@@ -10,6 +10,7 @@ from itertools import islice
 from keepsake.agent.runtime import runtime
 from keepsake.archive.records import Memory
 from keepsake.books.plan import PlanState
+from keepsake.language.day_names import with_dates
 from keepsake.web import days, world
 from keepsake.web.agent.plan_causes import with_causes_of_all
 from keepsake.web.agent.promised import promises_of
@@ -25,6 +26,8 @@ from keepsake.web.shapes import PromiseRow
 
 MOST = 3
 """The most plans and promises of a day that are named."""
+PART = timedelta(hours=3)
+"""How long a part of a day is, about: morning, noon, afternoon."""
 MOST_LATER = 3
 """The most plans and promises of later days that are named."""
 MOST_PROMISED = 2
@@ -52,13 +55,16 @@ class _Ahead:
 
     @property
     def hour(self) -> str:
-        """The hour; empty if it names a day alone."""
-        whole = self.promise is not None and self.promise.whole_day
-        return "" if whole else f"{self.shown:%H:%M}"
+        """The hour, or the part of the day; empty if it names a day alone."""
+        if self.promise is not None and self.promise.whole_day:
+            return self.promise.part
+        return f"{self.shown:%H:%M}"
 
     def is_to_come(self, now: datetime) -> bool:
         """Return whether its time, or its whole day, is not past; ``now``: as the clock shows."""
-        return self.shown >= now if self.hour else self.day >= now.date()
+        if self.promise is None or not self.promise.whole_day:
+            return self.shown >= now
+        return self.shown + PART >= now if self.promise.part else self.day >= now.date()
 
 
 def ahead(agent: KnownAgent) -> Sequence[AnswerLine]:
@@ -181,8 +187,8 @@ def _line(
     when = ", ".join(filter(None, [to, item.hour if with_hour else ""]))
     if item.plan is not None:
         own = item.plan.agent == agent.name
-        mark = ": " if own else ", "
-        what = item.plan.what if own else f"{item.plan.agent}'s plan: {item.plan.what}"
+        mark = ": " if own and not item.plan.promised else ", "
+        what = _planned_text(item.plan, agent)
         aside = ", ".join(_circumstances(item.plan, agent))
         private = item.plan.private
         number = item.plan.memory if own else 0
@@ -201,17 +207,38 @@ def _line(
     )
 
 
+def _planned_text(plan: OwnPlan, agent: KnownAgent) -> str:
+    """Return a plan in words: its own, one that only reminds of a promise, or another's."""
+    if plan.agent != agent.name:
+        return f"{plan.agent}'s plan: {plan.what}"
+    return _promise_text(plan.whom, plan.what) if plan.promised else plan.what
+
+
+def _promise_text(whom: str, text: str) -> str:
+    return f"promised {whom}: {text}" if whom else f"promised: {text}"
+
+
 def _promised(row: PromiseRow, now: datetime) -> tuple[str, str]:
-    """Return a promise in words, and when it was said if its words may mean another day."""
+    """Return a promise in words, and when it was said if its words may mean another day.
+
+    Then each "tomorrow" in them has its date, and the words that give the hour stand beside it.
+    """
     said = as_shown(row.said).date() if row.said else now.date()
-    aside = f"said on {short_date(said)}" if said != now.date() else ""
-    return f"promised {row.whom}: {row.text}" if row.whom else f"promised: {row.text}", aside
+    text = row.text
+    aside = []
+    if said != now.date():
+        text = with_dates(text, said, short_date)
+        aside.append(f"said on {short_date(said)}")
+    if row.when_said:
+        aside.append(f"“{row.when_said}”")
+    return _promise_text(row.whom, text), ": ".join(aside)
 
 
 def _circumstances(plan: OwnPlan, agent: KnownAgent) -> Iterator[str]:
     if plan.place:
         yield f"at {plan.place}"
-    if plan.whom and plan.whom != agent.name and plan.whom not in plan.what:
+    named = plan.promised or plan.whom in plan.what
+    if plan.whom and plan.whom != agent.name and not named:
         yield f"with {plan.whom}"
     if plan.cause and plan.cause.source and plan.cause.source != plan.agent:
         yield f"{plan.sender or plan.cause.source} asked"
@@ -231,7 +258,7 @@ def _at_any_time(
     for each in islice(undated, MOST_PROMISED):
         yield AnswerLine(
             label="Promised",
-            text=short(f"{each.whom}: {each.text}" if each.whom else each.text),
+            text=short(_promised(each, now)[0].removeprefix("promised").lstrip(" :")),
             aside=_promised(each, now)[1],
             private=each.private,
             number=each.memory,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date
 
 from keepsake.agent.plans.past_plans import PastPlan
@@ -13,6 +13,8 @@ from keepsake.books.plan import PlanState
 from keepsake.happening import KnownVerb, Manner, Speech
 from keepsake.language.perception import one_line
 from keepsake.tracing.content import Content, Rarity, told_in
+from keepsake.web import world
+from keepsake.web.agent.plan_causes import secret_of, senders
 from keepsake.web.asked.lines import short, short_date
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.pasts.past_shapes import AsOfView, PastPromise
@@ -26,7 +28,9 @@ MEANT = 2
 SECRETS = 2
 """The secrets that are shown."""
 MOST = 4
-"""The lines of an answer: what there is no plan for leaves room for what it had heard."""
+"""The lines of an answer. The last one is always what it had heard last: it says where it was."""
+_WHOLE = 200
+"""The most characters of what was heard last that is not cut: its end is answered."""
 READ = 500
 """The newest memories among which secrets are looked for: more than a window holds."""
 _DATED = re.compile(r"(?P<day>\d{4}-\d\d-\d\d) (?P<hour>\d\d:\d\d)(?:, )?")
@@ -50,18 +54,18 @@ def then(agent: KnownAgent, was: AsOfView) -> Sequence[AnswerLine]:
     heard = [each for each in said if not each.is_own and told_in(each.words)]
     secrets = [*_secrets(heard, rarity, _planned(lately))]
     known = {each.number for each in secrets}
-    openly = [each for each in heard if each.number not in known]
+    others = [each for each in said if not each.is_own and each.number not in known]
+    openly = [each for each in heard if each.number not in known] or others
     newest = openly[-1:] or [each for each in said if each.is_own][-1:]
     today = as_shown(was.time).date()
-    told = [
-        *(_line("Keeps secret", each, rarity, today) for each in secrets),
-        *(
-            _line("Said last" if each.is_own else "Heard last", each, rarity, today)
-            for each in newest
-        ),
-    ]
-    meant = [*_meant(was, today)]
-    return [*meant, *told[: MOST - len(meant)]]
+    last = [
+        _line("Said last" if each.is_own else "Heard last", each, rarity, today, each.words)
+        for each in newest
+    ] or [AnswerLine(label="Heard last", text="Nobody had said anything near it.")]
+    carried = senders((each.since for each in was.plans), archive, world.folders())
+    meant = [*_meant(was, today, carried)]
+    kept = [_line("Keeps secret", each, rarity, today) for each in secrets]
+    return [*meant, *kept[: MOST - len(meant) - len(last)], *last]
 
 
 def _planned(lately: Iterable[Memory]) -> Set[int]:
@@ -96,13 +100,18 @@ def _bits(text: str, rarity: Rarity) -> float:
     return content.bits(content.parts)
 
 
-def _line(label: str, memory: Memory, rarity: Rarity, today: date) -> AnswerLine:
-    """Return the part that says most of what was said, besides questions."""
+def _line(label: str, memory: Memory, rarity: Rarity, today: date, of: str = "") -> AnswerLine:
+    """Return the part that says most of what was said, in a line.
+
+    ``of``: The words of which it is a part; empty for what tells something, without questions.
+    """
     shown = as_shown(memory.time)
     on = "" if shown.date() == today else f"{short_date(shown.date())}, "
     assert isinstance(memory.what, Speech)
-    told = told_in(memory.words) or memory.words
+    told = of or told_in(memory.words) or memory.words
     most = gist(told, lambda part: (_bits(part, rarity), 0.0)) or one_line(told)
+    if of and len(of) <= _WHOLE:
+        most = one_line(of)
     return AnswerLine(
         label=label,
         text=short(f"“{most}”"),
@@ -113,12 +122,15 @@ def _line(label: str, memory: Memory, rarity: Rarity, today: date) -> AnswerLine
     )
 
 
-def _meant(was: AsOfView, today: date) -> Iterator[AnswerLine]:
-    """Yield its open plans and promises: what was begun, then what was due first."""
+def _meant(was: AsOfView, today: date, carried: Mapping[int, Memory]) -> Iterator[AnswerLine]:
+    """Yield its open plans and promises: what was begun, then what was due first.
+
+    ``carried``: What asked for plans first, by the memory on which they rest.
+    """
     plans = sorted(was.plans, key=lambda each: (each.state is not PlanState.DOING, _due(each)))
     promises = [each for each in was.promises if not each.plan]
     meant = [
-        *(_plan(each, today) for each in plans),
+        *(_plan(each, today, carried.get(each.since)) for each in plans),
         *(_promise(each) for each in promises),
     ]
     if not meant:
@@ -136,18 +148,19 @@ def _due(plan: PastPlan) -> str:
     return found[0] if found else "~"
 
 
-def _plan(plan: PastPlan, today: date) -> AnswerLine:
+def _plan(plan: PastPlan, today: date, sender: Memory | None) -> AnswerLine:
     rest = plan.line.removesuffix(plan.what).removesuffix(": ")
     when = ""
     if found := _DATED.match(rest):
         rest = rest[found.end() :]
         day = date.fromisoformat(found["day"])
         when = found["hour"] if day == today else f"{short_date(day)}, {found['hour']}"
+    is_secret = plan.private and not plan.aloud
     return AnswerLine(
         label="Meant to",
         text=short(f"{when}: {plan.what}" if when else plan.what),
         aside=rest,
-        private=kept_for(plan.confidants) if plan.private and not plan.aloud else "",
+        private=secret_of(kept_for(plan.confidants), sender) if is_secret else "",
         number=plan.since,
     )
 

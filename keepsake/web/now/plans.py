@@ -31,7 +31,7 @@ def plans(*, ended: bool = False) -> list[PlanRow]:
     ``ended``: Whether those that have ended lately follow, the one that was due last first.
     """
     found = [
-        PlanRow.of(agent.id, agent.key, each)
+        PlanRow.of(agent.id, agent.key, each, mind.books.commitments.items)
         for agent in all_agents()
         if (mind := mind_by_number(agent.id)) is not None
         for each in (mind.books.plans.items if ended else mind.books.plans.current)
@@ -69,5 +69,6 @@ def _promises_of(mind: Mind, number: int, name: str) -> Iterator[PromiseRow]:
                 private=kept_by(mind.memory.private, (each.number,)) if each.aloud is None else "",
                 at=moment_of(each.due.begins) if each.due else None,
                 whole_day=each.due is not None and each.due.hour is None,
+                part=each.due.part if each.due else "",
                 plan=planned.get(each, 0),
             )

@@ -15,7 +15,7 @@ from keepsake.archive.log import Archive
 from keepsake.books.kept_lines import promised_in
 from keepsake.json_lines import Record
 from keepsake.language.perception import names
-from keepsake.prompt.results import PROMISE_KEPT, PROMISED
+from keepsake.prompt.results import PROMISE_KEPT, PROMISED, REMINDED
 from keepsake.tracing.past import Moment
 from keepsake.web.pasts.archives import past_of
 from keepsake.web.pasts.past_shapes import PastPromise
@@ -46,7 +46,7 @@ def open_promises(
     found: dict[str, PastPromise] = {}
     for number, memory in archive.read_each(numbers).items():
         if memory.text.startswith(PROMISED):
-            line = memory.text.removeprefix(PROMISED)
+            line = memory.text.removeprefix(PROMISED).partition(REMINDED)[0]
             whom, text = promised_in(line)
             private = kept_for(memory.confidants)
             kept_by = (each.number for each in plans if _keeps(each, number, whom))

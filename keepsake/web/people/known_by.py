@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.mind import Mind
+from keepsake.agent.plans.shown_plans import reminds_of
 from keepsake.agent.why.causes import set_off_by
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import PrivateWords
@@ -18,7 +19,7 @@ from keepsake.books.kept_lines import CommitmentKind
 from keepsake.books.notes import without_source
 from keepsake.books.person_page import PersonPage
 from keepsake.books.plan import Plan
-from keepsake.happening import addressees_of, is_me
+from keepsake.happening import KnownVerb, addressees_of, is_me
 from keepsake.language.citations import citations_in
 from keepsake.language.perception import names as is_named
 from keepsake.tracing.content import told_in
@@ -134,7 +135,7 @@ def errands_of(agents: Sequence[KnownAgent]) -> frozenset[str]:
 def _errands(books: Books, archive: Archive) -> list[tuple[Plan | None, Memory]]:
     """Return plans, also those that ended lately, and promises, each with what asked for it.
 
-    None stands for a promise.
+    None stands for a promise, and for a plan that was made with it.
     """
     plans = [(each, each.since) for each in books.plans.items]
     wanted = [*plans, *((None, each.number) for each in books.commitments.items)]
@@ -142,7 +143,8 @@ def _errands(books: Books, archive: Archive) -> list[tuple[Plan | None, Memory]]
     causes = {
         number: set_off_by(archive, each) if each.is_own else each for number, each in made.items()
     }
-    found = ((plan, causes.get(number)) for plan, number in wanted)
+    promised = {number for number, each in made.items() if each.verb == KnownVerb.PROMISE}
+    found = ((None if number in promised else plan, causes.get(number)) for plan, number in wanted)
     return [
         (plan, cause)
         for plan, cause in found
@@ -222,6 +224,8 @@ def _promises(books: Books, about: PersonRow, private: PrivateWords) -> Iterator
 
 def _plans(agent: KnownAgent, books: Books, about: PersonRow) -> Iterator[PlanRow]:
     for each in books.plans.current:
+        if reminds_of(each, books.commitments.items):
+            continue
         whom = each.whom
         if whom and (whom.id == about.key or (not whom.id and whom.name in about.names)):
             yield PlanRow.of(agent.id, agent.name, each)

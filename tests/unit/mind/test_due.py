@@ -1,4 +1,4 @@
-"""The day of a promise: what a phrase says, and what a text names."""
+"""When a promise is due: what a phrase says, and what a text names."""
 
 from __future__ import annotations
 
@@ -22,36 +22,50 @@ FRIDAY = date(2026, 12, 4)
     [
         ("tomorrow 9:00", DueDay(TUESDAY, time(9))),
         ("tomorrow at six", DueDay(TUESDAY, time(6))),
-        ("tomorrow morning", DueDay(TUESDAY)),
+        ("tomorrow morning", DueDay(TUESDAY, part="morning")),
+        ("tomorrow, before sunrise", DueDay(TUESDAY, part="sunrise")),
+        ("tomorrow six", DueDay(TUESDAY, time(6))),
+        ("tomorrow morning, from six", DueDay(TUESDAY, time(6))),
+        ("Friday evening 7", DueDay(FRIDAY, time(19))),
+        ("half past seven tomorrow evening", DueDay(TUESDAY, time(19, 30))),
+        ("Friday noon", DueDay(FRIDAY, part="noon")),
+        ("morgen um 9:00", DueDay(TUESDAY, time(9))),
         ("tomorrow before anybody is up", DueDay(TUESDAY)),
         ("Friday", DueDay(FRIDAY)),
         ("4 December", DueDay(FRIDAY)),
         ("2026-12-04 09:00", DueDay(FRIDAY, time(9))),
         ("in 4 days", DueDay(FRIDAY)),
-        ("tonight", DueDay(NOW.date())),
-        ("from six", None),
-        ("the evening", None),
+        ("tonight", DueDay(NOW.date(), part="night")),
+        ("from six", DueDay(TUESDAY, time(6))),
+        ("tomorrow 5pm", DueDay(TUESDAY, time(17))),
+        ("at eleven at night", DueDay(TUESDAY, time(23))),
+        ("the evening", DueDay(TUESDAY, part="evening")),
         ("when she comes", None),
     ],
 )
-def test_what_is_said_of_a_promises_day_is_read_when_it_is_made(phrase, due):
+def test_what_is_said_of_a_promises_time_is_read_when_it_is_made(phrase, due):
     assert due_by(phrase, NOW) == due
     assert due is None or read_due(due.line) == due
 
 
 @pytest.mark.parametrize(
-    ("text", "day"),
+    ("text", "due"),
     [
-        ("be at my counter tomorrow morning when she comes", TUESDAY),
-        ("keep a bowl of soup warm for him on Friday night", FRIDAY),
-        ("ich bringe dir morgen ein Brot", TUESDAY),
-        ("mend the lamp today", NOW.date()),
+        ("be at my counter tomorrow morning when she comes", DueDay(TUESDAY, part="morning")),
+        ("keep a bowl of soup warm on Friday night", DueDay(FRIDAY, part="night")),
+        ("be here from six, green and all", DueDay(TUESDAY, time(6))),
+        ("a loaf by tomorrow at half past seven in the evening", DueDay(TUESDAY, time(19, 30))),
+        ("a song tonight", DueDay(NOW.date(), part="night")),
+        ("ich bringe dir morgen ein Brot", DueDay(TUESDAY)),
+        ("mend the lamp today", DueDay(NOW.date())),
+        ("bake six tomorrow, from six cups of flour", DueDay(TUESDAY)),
+        ("a song in the evening", None),
         ("a loaf", None),
         ("a loaf on Monday or Friday", None),
     ],
 )
-def test_the_words_of_a_promise_may_name_its_day(text, day):
-    assert due_in(text, NOW.date()) == (DueDay(day) if day else None)
+def test_the_words_of_a_promise_may_name_its_day_and_hour(text, due):
+    assert due_in(text, NOW) == due
 
 
 def test_a_promise_keeps_its_day_in_the_file_and_in_prompts(tmp_path):
@@ -59,6 +73,7 @@ def test_a_promise_keeps_its_day_in_the_file_and_in_prompts(tmp_path):
     kind = CommitmentKind.PROMISE
     book.add(Commitment(kind, "Jonas", "a loaf tomorrow", 241, "12-2026", due=DueDay(TUESDAY)))
     book.add(Commitment(kind, "Ann", "soup", 242, due=DueDay(TUESDAY, time(9))))
+    book.add(Commitment(kind, "Ann", "jam", 243, due=DueDay(FRIDAY, part="evening")))
     with book.path.open("a") as file:  # as a person may write it
         file.write("- promise to Tom: a lamp (for 2026-12-04)\n- promise to Nell: tea (for her)\n")
     assert "a loaf tomorrow (memory 241, for 2026-12-01, by 12-2026)" in book.path.read_text()
@@ -66,12 +81,14 @@ def test_a_promise_keeps_its_day_in_the_file_and_in_prompts(tmp_path):
     assert again.lines() == (
         "You promised Jonas, for 2026-12-01: a loaf tomorrow (memory 241)",
         "You promised Ann, for 2026-12-01 09:00: soup (memory 242)",
+        "You promised Ann, for 2026-12-04 evening: jam (memory 243)",
         "You promised Tom, for 2026-12-04: a lamp",
         "You promised Nell: tea (for her)",
     )
     assert [each.due for each in again.items] == [
         DueDay(TUESDAY),
         DueDay(TUESDAY, time(9)),
+        DueDay(FRIDAY, part="evening"),
         DueDay(FRIDAY),
         None,
     ]

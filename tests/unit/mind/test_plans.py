@@ -58,6 +58,24 @@ def test_times_as_a_model_writes_them_are_read(text, when):
 
 
 @pytest.mark.parametrize(
+    ("text", "day", "hour"),
+    [
+        ("at six", 1, 6),
+        ("by six", 1, 6),
+        ("morning", 1, 9),
+        ("tonight at eleven", 30, 23),
+        ("six in the evening", 1, 18),
+    ],
+)
+def test_on_the_last_day_of_a_month_the_next_hour_is_in_the_next_one(text, day, hour):
+    now = datetime(2026, 11, 30, 22, 5, tzinfo=UTC)
+    read = read_when(text, now)
+    assert read is not None
+    assert read.at is not None
+    assert (read.at.month, read.at.day, read.at.hour) == (12 if day == 1 else 11, day, hour)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "30 February 12:00: sow",

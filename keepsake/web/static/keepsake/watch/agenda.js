@@ -143,7 +143,8 @@ function ownWords(memory) {
 }
 
 function row(plan, now) {
-  if (plan.promised) return promise(plan, whenWords(plan, now));
+  if (plan.promised && !plan.begun)
+    return promise({ text: plan.what, ...plan }, whenWords(plan, now));
   return planRow(plan, whenWords(plan, now), MARKS[plan.state]);
 }
 
@@ -209,13 +210,14 @@ function planRow(plan, when, mark) {
 }
 
 /** When it is due, as its group leaves it open. */
-function whenWords({ at, state, whole_day: whole }, now) {
+function whenWords({ at, state, whole_day: whole, part }, now) {
   if (!at) return "";
   const then = Date.parse(at);
   const dates = datesBetween(now, at);
-  if (whole && dates < 0) return `was for ${dueTime({ at, whole_day: whole }, now)}`;
+  const due = dueTime({ at, whole_day: whole, part }, now);
+  if (whole && dates < 0) return `was for ${due}`;
   const near = dates === 0 || dates === 1;
-  if (whole) return near ? "" : dueTime({ at, whole_day: whole }, now);
+  if (whole) return near ? part : due;
   const words = near ? hour.format(new Date(at)) : planTime(at, now);
   const late = state !== PlanState.DOING && now - then > LATE;
   return then <= now ? `${late ? "due" : "since"} ${words}` : words;

@@ -22,9 +22,14 @@ export function planTime(iso, now = Date.now()) {
   return (sameDay(iso, now) ? hour : dayHour).format(new Date(iso));
 }
 
-/** The time of a plan or promise, as `planTime`; of a promise for a whole day its date. */
-export function dueTime({ at, whole_day: whole }, now = Date.now()) {
-  return whole ? dayOf.format(new Date(at)) : planTime(at, now);
+/** The time of a plan or promise, as `planTime`; without an hour its date, and the part of that day if it has one. */
+export function dueTime({ at, whole_day: whole, part }, now = Date.now()) {
+  return whole ? withPart(dayOf.format(new Date(at)), part) : planTime(at, now);
+}
+
+/** A day in words, with the part of it that was named: `tomorrow, morning`. */
+export function withPart(day, part) {
+  return [day, part].filter(Boolean).join(", ");
 }
 
 /** Promises for a certain day as plans; one that a plan will keep is left out. */
@@ -58,13 +63,22 @@ export function nextPlans(plans, promises, most = 1, now = Date.now()) {
     .slice(0, most);
 }
 
+/** All that agents do for plans now, and then all that comes next, by the hour. */
+export function begunAndNext(plans, promises, now = Date.now()) {
+  const begun = plans.filter(({ state, at }) => state === PlanState.DOING && at);
+  const next = nextPlans(plans, promises, Infinity, now);
+  return [...begun, ...next.filter(({ state }) => state !== PlanState.DOING)];
+}
+
 /** Whose plan it is, when, where, with whom, and what: `Mira, 07:00 (in 10 h), at the Loft: …`; `Nell, today, …`. */
 export function planLine(plan) {
   const { id, agent, at, what, place, whom, private: hidden, promised } = plan;
   return [
     el("a", { href: `/agents/${id}/#plans`, "data-opens": true, dir: "auto" }, agent),
     ", ",
-    time(at, () => (isNear(plan) ? distance(plan) : `${dueTime(plan)} (${distance(plan)})`)),
+    time(at, () =>
+      isNear(plan) ? withPart(distance(plan), plan.part) : `${dueTime(plan)} (${distance(plan)})`,
+    ),
     place ? [", at ", el("bdi", {}, place)] : null,
     whom ? [promised ? ", promised to " : ", with ", personLink(whom)] : null,
     ": ",
@@ -79,10 +93,11 @@ export function isNear({ at, whole_day: whole }) {
   return whole && [0, 1].includes(datesBetween(Date.now(), at));
 }
 
-/** On which day a promise was said, if not today: its words may say "tomorrow". */
-export function saidOn({ said }, now = Date.now()) {
-  if (!said || sameDay(said, now)) return null;
-  return el("small", {}, ` said on ${dayOf.format(new Date(said))}`);
+/** On which day a promise was said, if not today, and the words that gave its hour, if not its own. */
+export function saidOn({ said, when_said: words }, now = Date.now()) {
+  const on = said && !sameDay(said, now) ? ` said on ${dayOf.format(new Date(said))}` : "";
+  const hourWords = words ? `${on ? ":" : ""} “${words}”` : "";
+  return on || hourWords ? el("small", {}, `${on}${hourWords}`) : null;
 }
 
 /** The mark of a plan or promise that the agent keeps from others, whether it was asked for in a whisper or aloud.

@@ -14,6 +14,7 @@ import {
   planLine,
   saidOn,
   secretFlag,
+  withPart,
 } from "./next_plan.js";
 
 /** Plans change rarely, and each answer reads the books of all agents. */
@@ -156,11 +157,11 @@ function row(plan) {
     whatOf(plan, what),
     el("td", {}, place && el("bdi", {}, place)),
     el("td", { class: "whom" }, whom ? personLink(whom) : null),
-    el("td", { class: promised ? null : "asked-by" }, promised ? saidOn(plan) : askedBy(plan)),
+    el("td", { class: promised ? null : "asked-by" }, saidOn(plan) ?? askedBy(plan)),
     el(
       "td",
       {},
-      el("span", { class: `badge ${state}` }, promised ? "promised" : STATES[state]),
+      el("span", { class: `badge ${state}` }, isPromise(plan) ? "promised" : STATES[state]),
       why ? el("small", { class: "why", dir: "auto" }, why) : null,
     ),
   );
@@ -190,6 +191,11 @@ function promiseRow(promise) {
   );
 }
 
+/** Whether it is only a promise so far. */
+function isPromise({ promised, state }) {
+  return promised && state === PlanState.OPEN;
+}
+
 /** Who said what led to a plan, and when, with the way to the words; empty if nobody said anything. */
 function askedBy({ id, cause, sender, sender_id: key }) {
   if (!cause?.source || cause.form !== HappeningKind.SPEECH) return null;
@@ -203,7 +209,7 @@ function askedBy({ id, cause, sender, sender_id: key }) {
 
 /** When it is due; a whole day that is near by a word, which `due` need not say again. */
 function whenWords(plan) {
-  return isNear(plan) ? distance(plan) : dueTime(plan);
+  return isNear(plan) ? withPart(distance(plan), plan.part) : dueTime(plan);
 }
 
 /** How far away the time of an open plan is. */

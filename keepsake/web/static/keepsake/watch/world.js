@@ -2,14 +2,14 @@
 
 import { get } from "./api.js";
 import { formatter } from "./clock.js";
-import { bindKeys, byId, el, fill, personLink, rowKeys, sameDay, tick, time } from "./dom.js";
+import { bindKeys, byId, el, fill, many, personLink, rowKeys, sameDay, tick, time } from "./dom.js";
 import { WorldMap } from "./map.js";
-import { QuestionKind } from "./kinds.js";
-import { nextPlans, planLine } from "./next_plan.js";
+import { PlanState, QuestionKind } from "./kinds.js";
+import { begunAndNext, planLine } from "./next_plan.js";
 import { answerIn } from "./short_answer.js";
 
-/** The plans and promises that come next which are shown. */
-const NEXT = 3;
+/** The plans and promises that come next which are shown before the others are folded. */
+const NEXT = 6;
 
 const POLL = 5000;
 let map;
@@ -54,7 +54,8 @@ async function refresh() {
       get("promises"),
     ]);
     draw(rooms);
-    drawWhere(rooms, away, nextPlans(plans, promises, NEXT));
+    drawWhere(rooms, away);
+    drawNext(begunAndNext(plans, promises));
     fill(
       byId("summary"),
       complete ? "" : "The world is larger: these rooms are nearest to the agents.",
@@ -71,8 +72,8 @@ const date = formatter({ weekday: "short", day: "numeric", month: "short" });
 /** The day of a time; empty for today. */
 const dayOf = (iso) => (sameDay(iso, Date.now()) ? "" : date.format(new Date(iso)));
 
-/** A row for each room with somebody in it, one for the players who are away, and one for each plan that comes next. */
-function drawWhere(rooms, away, next) {
+/** A row for each room with somebody in it, and one for the players who are away. */
+function drawWhere(rooms, away) {
   const here = rooms.filter(({ agents, players }) => agents.length + players.length);
   const places = here
     .toSorted((a, b) => a.name.localeCompare(b.name))
@@ -85,15 +86,37 @@ function drawWhere(rooms, away, next) {
     places,
     away.length ? [el("dt", {}, "Left the game"), el("dd", {}, left(away))] : null,
   );
-  fill(
-    byId("next"),
-    next.map((plan, i) => {
-      const line = planLine(plan);
-      const row = el("li", {}, el("b", {}, i ? "Then: " : "Next: "), line);
-      row.title = row.textContent;
-      return row;
-    }),
+}
+
+/** What is done now and what comes next, by the hour: some rows, and the others folded. */
+function drawNext(found) {
+  const rows = found.map((plan, i) => {
+    const row = el("li", {}, el("b", {}, whichOf(plan, found[i - 1])), planLine(plan));
+    row.title = row.textContent;
+    return row;
+  });
+  const shown = found.slice(0, NEXT);
+  const rest = rows.slice(NEXT);
+  const was = byId("next").querySelector("details");
+  const day = rest.length ? until(found.at(-1), shown.at(-1)) : "";
+  const fold = el(
+    "details",
+    { open: Boolean(was?.open) },
+    el("summary", {}, `${many(rest.length, "more", "more")}${day}`),
+    el("ol", { start: NEXT + 1 }, rest),
   );
+  fill(byId("next"), rows.slice(0, NEXT), rest.length ? el("li", { class: "rest" }, fold) : null);
+}
+
+/** The word before a plan: what is begun comes before all others. */
+function whichOf({ state }, before) {
+  if (state === PlanState.DOING) return "Now: ";
+  return !before || before.state === PlanState.DOING ? "Next: " : "Then: ";
+}
+
+/** Until which day plans reach that are folded, if that is not the day of the last one shown. */
+function until(last, shown) {
+  return sameDay(last.at, shown.at) ? "" : `, until ${date.format(new Date(last.at))}`;
 }
 
 /** Elements with commas between them. */
