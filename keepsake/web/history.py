@@ -149,10 +149,14 @@ def _file(path: Path, is_private: Callable[[int], bool]) -> PageView:
             if (value := meta.get(name))
         },
         file=path.name,
-        pins=tuple(each.text for each in Pinned(path).items) if path.name == PINNED else (),
+        pins=_pins(path) if path.name == PINNED else (),
         promises=_promises(path) if path.name == NOTICED else (),
         private=tuple(filter(is_private, numbers)),
     )
+
+
+def _pins(path: Path) -> tuple[str, ...]:
+    return tuple(with_links(each.text) for each in Pinned(path).items)
 
 
 def _promises(path: Path) -> tuple[PromiseLine, ...]:

@@ -113,7 +113,7 @@ def test_the_client_of_who_plays_has_no_grave_fault(browser: Browser, world: Wat
         assert faults(page) == []
         page.set_viewport_size({"width": 1400, "height": 900})
         page.get_by_role("button", name="settings").click()
-        page.get_by_label("Colours").select_option("light")
+        page.get_by_label("Colours").select_option("dark")
         assert faults(page) == []
         page.get_by_role("button", name="Close").click()
         assert faults(page) == []

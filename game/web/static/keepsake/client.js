@@ -12,6 +12,7 @@ const prompt = document.getElementById("prompt");
 const form = document.getElementById("say");
 const input = document.getElementById("line");
 const outside = input.placeholder;
+const door = document.getElementById("door");
 const bar = document.getElementById("bar");
 const ways = document.getElementById("ways");
 const map = document.getElementById("map");
@@ -181,6 +182,7 @@ const handlers = {
     const own = SPOKEN.includes(type) && html.startsWith("You ");
     if (own) typedFor(html)?.remove();
     for (const line of story.querySelectorAll(".thinking")) line.remove();
+    door.hidden = loggedIn; // the first words greet who has not come in yet
     show(
       html.replace(/<br\s*\/?>\n?/g, "\n"),
       `theirs ${ROLES[type] ?? "room"}${toYou ? " to-you" : ""}${own ? " own" : ""}`,
@@ -197,7 +199,10 @@ const handlers = {
     prompt.hidden = !args[0];
   },
   logged_in: () => {
-    loggedIn = true;
+    loggedIn = door.hidden = true;
+    door.reset();
+    // With a finger this would open the keyboard over the first room.
+    if (matchMedia("(pointer: fine)").matches) input.focus();
     input.placeholder = input.dataset.within;
   },
   session_key: ([key]) => adopt(key),
@@ -232,7 +237,7 @@ function connect() {
       sessionStorage.removeItem("story");
       removeEventListener("pagehide", keepStory);
       show('The connection is closed. <a href="">Connect again</a>', "notice");
-      prompt.hidden = form.hidden = map.hidden = true;
+      prompt.hidden = form.hidden = map.hidden = door.hidden = true;
       return;
     }
     show(`The connection is lost; trying again in ${Math.round(wait / 1000)} s.`, "notice");
@@ -282,6 +287,15 @@ form.addEventListener("submit", (event) => {
   input.value = "";
 });
 
+/* Come in by name and password: the same lines as one would type, and the password is never shown. */
+door.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const name = door.elements.name.value.trim();
+  const who = /\s/.test(name) ? `"${name}"` : name;
+  const begun = `${event.submitter.value} ${who}`;
+  if (send(`${begun} ${door.elements.password.value}`)) show(`> ${begun} •••`, "mine");
+});
+
 /* Scroll the log by a page, also while the player types. */
 function scrollPage(key) {
   story.scrollBy({ top: { PageUp: -0.9, PageDown: 0.9 }[key] * story.clientHeight });
@@ -305,7 +319,7 @@ window.Evennia = { msg: (_name, args) => run(args[0]) };
 document.addEventListener("click", (event) => {
   if (event.target.closest("a[href='#']")) event.preventDefault();
   // On a phone, a tap on a button must not open the keyboard.
-  if (event.target.closest("button, dialog, #map")) return;
+  if (event.target.closest("button, dialog, #door, #map")) return;
   if (!window.getSelection().toString()) input.focus();
 });
 

@@ -1,7 +1,7 @@
 /* The player's settings, kept in this browser: font, size, colours, and what calls them. */
 "use strict";
 
-const DEFAULTS = { font: "mono", size: "normal", theme: "dark", call: "none" };
+const DEFAULTS = { font: "mono", size: "normal", theme: "system", call: "none" };
 const settings = document.getElementById("settings");
 const fields = settings.querySelector("form").elements;
 let chosen = { ...DEFAULTS, ...JSON.parse(localStorage.getItem("settings") ?? "{}") };

@@ -223,7 +223,7 @@ export class Notes extends Book {
     return el(
       "li",
       { "data-row": true, tabindex: "-1" },
-      el("bdi", {}, line),
+      el("bdi", {}, inline(line)),
       " ",
       actButton(
         "Unpin",

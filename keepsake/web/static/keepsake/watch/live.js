@@ -15,6 +15,7 @@ import {
   seconds,
   throttled,
 } from "./dom.js";
+import { learn, mark } from "./faces.js";
 import { EventKind } from "./kinds.js";
 import { asPlans, byTime, dueTime, secretFlag } from "./next_plan.js";
 import { Stream, StreamState } from "./stream.js";
@@ -31,13 +32,18 @@ const LATELY = 600000;
 const LEAST = 320;
 const GAP = 13;
 /** The most people of a room that are shown one by one. */
-const CROWD = 12;
+const CROWD = 8;
+/** The pixels of a talk of which one line is shown, and the most of one where the page is a single column. */
+const LOWEST = 56;
+const PAGE = 260;
+/** The pixels below the rooms: the line that names the empty ones, and the foot of the page. */
+const FOOT = 76;
 
 const rooms = new Map();
 let map = { rooms: [] };
 let agents = new Map();
 /** What the columns show now. */
-let laid = { names: "", columns: 0 };
+let laid = { names: "", columns: 0, rooms: [] };
 let asking = false;
 let begun = false;
 
@@ -55,8 +61,7 @@ function room(name) {
   const node = el(
     "section",
     { class: "room", "aria-label": name },
-    el("h3", { dir: "auto" }, name),
-    people,
+    el("header", {}, el("h3", { dir: "auto" }, name), people),
     list,
   );
   const made = { name, node, people, talk: new Talk(list) };
@@ -101,28 +106,68 @@ function draw() {
   fill(byId("summary"), `${many(agents.size, "agent")} in ${many(lived, "room")}; ${thoughts}.`);
 }
 
-/** Put rooms into columns, in rows from left to right: each column has its own heights, so that none leaves a hole. */
+/** Put rooms into columns, each into the one that is lowest so far, and give each the height that fits the screen. */
 function lay(shown) {
   const root = byId("rooms");
   const wide = Math.max(Math.floor((root.clientWidth + GAP) / (LEAST + GAP)), 1);
-  const columns = Array.from({ length: Math.min(wide, shown.length) }, (_, at) =>
-    shown.filter((_, i) => i % wide === at).map(({ node }) => node),
-  );
+  const number = Math.min(wide, shown.length);
   const names = shown.map(({ name }) => name).join("\n");
-  if (names === laid.names && columns.length === laid.columns) return;
-  laid = { names, columns: columns.length };
-  fill(
-    root,
-    columns.map((nodes) => el("div", { class: "column" }, nodes)),
-  );
-  for (const { talk } of shown) talk.toEnd(); // a node that moves loses its place
+  const moved = names !== laid.names || number !== laid.columns;
+  if (moved) {
+    laid = { names, columns: number, rooms: inColumns(shown, number) };
+    fill(
+      root,
+      laid.rooms.map((rooms) =>
+        el(
+          "div",
+          { class: "column" },
+          rooms.map(({ node }) => node),
+        ),
+      ),
+    );
+  }
+  const free = innerHeight - root.getBoundingClientRect().top - scrollY - FOOT;
+  for (const rooms of laid.rooms) fitColumn(rooms, number > 1 ? free : Infinity, moved);
+}
+
+/** The rooms of each column: as many in each, in rows from left to right. */
+function inColumns(shown, number) {
+  return Array.from({ length: number }, (_, at) => shown.filter((_, i) => i % number === at));
+}
+
+/** Share the height of a column among its rooms: one with few lines leaves its share to the others, and where nothing
+ * moves a line is enough if the others need more. */
+function fitColumn(rooms, free, moved) {
+  const heads = rooms.map(({ node, talk }) => node.offsetHeight - talk.list.offsetHeight);
+  let left = free - heads.reduce((sum, high) => sum + high, 0) - GAP * (rooms.length - 1);
+  const wanted = rooms.map(({ talk }) => Math.min(talk.high, free === Infinity ? PAGE : free));
+  const given = rooms.map(() => LOWEST);
+  // Each round shares what is left among those that want more.
+  left -= LOWEST * rooms.length;
+  for (let some = rooms.map((_, i) => i); left > 1 && some.length;) {
+    some = some.filter((i) => given[i] < wanted[i]);
+    const lively = some.filter((i) => isLately(rooms[i]));
+    const these = lively.length ? lively : some;
+    const share = left / Math.max(these.length, 1);
+    for (const i of these) {
+      const more = Math.min(share, wanted[i] - given[i]);
+      given[i] += more;
+      left -= more;
+    }
+    if (!these.length) break;
+  }
+  rooms.forEach(({ talk }, i) => talk.fit(Math.floor(given[i]), moved));
+}
+
+/** Whether something was said or done in a room lately. */
+function isLately({ talk }) {
+  return Date.now() - talk.newest < LATELY;
 }
 
 /** How much happens in a room: somebody plays there, something was said lately, or long ago. */
 function busy({ name, talk }, here) {
   const plays = Boolean(here.get(name)?.players.length);
-  const lately = Date.now() - talk.newest < LATELY;
-  return 4 * plays + 2 * lately + Boolean(talk.size);
+  return 4 * plays + 2 * isLately({ talk }) + Boolean(talk.size);
 }
 
 function agentHere([id, name]) {
@@ -132,7 +177,7 @@ function agentHere([id, name]) {
   return el(
     "li",
     {},
-    face(name, asleep),
+    mark(name, `face-of ${asleep}`),
     el("a", { href: `/agents/${id}/`, dir: "auto" }, name),
     thinks ? el("span", { class: "thinking" }, `thinking for ${seconds(agent.waiting)}`) : null,
     asleep ? el("span", { class: "dim" }, "asleep") : null,
@@ -141,7 +186,7 @@ function agentHere([id, name]) {
 }
 
 function playerHere(player) {
-  return el("li", {}, face(player, "player"), personLink(player));
+  return el("li", {}, mark(player, "face-of player"), personLink(player));
 }
 
 /** The people of a room; of a crowd the others are folded, unless the fold is `open`. */
@@ -157,14 +202,6 @@ function gathering(rows, open) {
   return [rows.slice(0, CROWD), el("li", {}, folded)];
 }
 
-function face(name, tone) {
-  return el(
-    "span",
-    { class: `face-of ${tone}`, "aria-hidden": "true" },
-    [...name].slice(0, 2).join(""),
-  );
-}
-
 async function refresh() {
   if (asking || document.hidden) return;
   asking = true;
@@ -172,6 +209,7 @@ async function refresh() {
     const [world, overview] = await Promise.all([get("map"), get("agents")]);
     map = world;
     agents = new Map(overview.agents.map((each) => [each.name, each]));
+    learn(map.rooms.flatMap(({ players }) => players).concat([...agents.keys()]));
     byId("trouble-here").hidden = true;
     if (!begun) begin(overview.agents);
     draw();
@@ -201,7 +239,13 @@ async function drawPlans() {
   const [plans, promises] = found;
   const due = [...plans, ...asPlans(promises).map(promised)].toSorted(byTime);
   const none = el("li", { class: "dim" }, "Nobody has made a plan.");
-  fill(byId("due"), due.length ? due.slice(0, DUE).map(planRow) : none);
+  const rows = due.slice(0, DUE).map(planRow);
+  fill(byId("due"), due.length ? rows : none);
+  fill(byId("all-due"), due.length > 1 ? `All ${count(due.length)} plans` : "All plans");
+  if (laid.columns < 2) return;
+  // Beside the rooms, those that the screen has room for.
+  const past = rows.findIndex((row) => row.getBoundingClientRect().bottom > innerHeight - FOOT);
+  if (past > 0) rows.slice(past).forEach((row) => row.remove());
 }
 
 /** A promise for a certain day, with its line. */

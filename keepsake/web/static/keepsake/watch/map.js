@@ -1,6 +1,7 @@
 /* The map of the world as a picture: rooms, exits, faces, and how a fact went from room to room. */
 
 import { KEY, el, fill, setAttribute, setText } from "./dom.js";
+import { hue, initials, learn } from "./faces.js";
 import { lastBefore } from "./past.js";
 import { svg, twoLines } from "./svg.js";
 
@@ -196,6 +197,7 @@ export class WorldMap {
 
   /** Draw the faces: `{ id, name, place, ring, words }`, `ring` the class of a face's ring. */
   drawFaces(people) {
+    learn(people.map(({ name }) => name));
     const shown = new Set(people.map(({ id }) => id));
     for (const [id, node] of this.#faces) {
       if (!shown.has(id)) {
@@ -319,13 +321,10 @@ export class WorldMap {
       "g",
       { tabindex: "0", role: "button" },
       svg("circle", { r: FACE }),
-      svg(
-        "text",
-        { "text-anchor": "middle", y: 4, "aria-hidden": "true" },
-        [...name].slice(0, 2).join(""),
-      ),
+      svg("text", { "text-anchor": "middle", y: 4, "aria-hidden": "true" }, initials(name)),
       svg("title", {}),
     );
+    node.style.setProperty("--hue", hue(name));
     node.addEventListener("click", () => this.choose(id));
     node.addEventListener("keydown", (event) => event.key === KEY.enter && this.choose(id));
     this.#faces.set(id, node);

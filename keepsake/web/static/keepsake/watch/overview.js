@@ -183,6 +183,7 @@ function drawSummary(shown) {
   const hidden = shown < all.length ? `, ${count(shown)} shown` : "";
   fill(byId("summary"), `${many(all.length, "agent")}${hidden}`);
   fill(byId("trouble"), verdict(bad));
+  fill(byId("no-model"), overview.servers.length ? null : noModel());
   // What has passed stands among the events, which nobody looks through.
   const past = byId("feed").querySelectorAll(".event.trouble").length;
   fill(byId("past-trouble"), past ? ` with ${many(past, "problem")}` : "");
@@ -193,6 +194,12 @@ function drawSummary(shown) {
   );
   byId("log-problem").hidden = !overview.log_problem;
   fill(byId("log-problem"), overview.log_problem);
+}
+
+/** The way to what is said of models, for a village without one. */
+function noModel() {
+  const open = () => (byId("models").open = true);
+  return ["· ", el("a", { href: "#models", on: { click: open } }, "no model: rules answer")];
 }
 
 /** A summary of the problems that there are now: agents, model servers and the event log. */
@@ -221,6 +228,7 @@ async function drawNext() {
 }
 
 function drawServers() {
+  if (failing(overview.servers).length) byId("models").open = true;
   fill(byId("model"), overview.model ? `The agents' model: ${overview.model}` : "");
   fill(
     byId("keeps-secrets"),

@@ -16,9 +16,10 @@ import {
 import { QuestionKind } from "./kinds.js";
 import { knownCard } from "./known_card.js";
 import { personCard } from "./person_card.js";
+import { PHONE } from "./questions.js";
 import { lead } from "./short_answer.js";
 
-/** The most cards that are drawn before the screen is. */
+/** The most cards that are drawn before the screen is; those after them are folded. On a phone only the first is open. */
 const AT_ONCE = 6;
 const asked = new URLSearchParams(location.search);
 let people = [];
@@ -69,7 +70,10 @@ function drawPerson({ person, others, agents: all, strangers }) {
   fill(byId("others"), named.length ? ["Others of this name: ", named] : "");
   byId("list").classList.toggle("one", Boolean(one));
   if (one) fill(byId("list"), knownCard(one, person.name));
-  else drawCards(all.map((each) => () => personCard(each, person.name)));
+  else {
+    const open = PHONE.matches ? 1 : AT_ONCE;
+    drawCards(all.map((each, i) => () => personCard(each, person.name, i >= open)));
+  }
   fill(
     byId("strangers"),
     !one && strangers.length ? `No page about ${person.name}: ${strangers.join(", ")}.` : "",
@@ -91,7 +95,11 @@ function knownBy({ id }, agents) {
   if (!agents.length) return [what, "no agent knows them."];
   const card = (each, i) => [
     i ? ", " : "",
-    el("a", { href: `#knows-${each.id}`, dir: "auto" }, each.agent),
+    el(
+      "a",
+      { href: `#knows-${each.id}`, dir: "auto", on: { click: () => unfold(each) } },
+      each.agent,
+    ),
   ];
   const met = agents.filter((each) => each.first_met).length;
   const some = met < agents.length ? `, ${count(met)} of whom met them` : "";
@@ -101,6 +109,12 @@ function knownBy({ id }, agents) {
     agents.map(card),
     ".",
   ];
+}
+
+/** Open the card that a name leads to, if it is folded. */
+function unfold({ id }) {
+  const fold = byId(`knows-${id}`)?.querySelector(".folded");
+  if (fold) fold.open = true;
 }
 
 function links({ name, key }, agents) {

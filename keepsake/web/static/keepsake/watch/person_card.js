@@ -1,25 +1,23 @@
 /* What one agent knows of a person, as a card. */
 
 import { byTheClock, formatter } from "./clock.js";
-import { count, el, sameDay, tick, time, whereLink } from "./dom.js";
+import { count, el, many, sameDay, tick, time, whereLink } from "./dom.js";
 import { By, MemoryKind } from "./kinds.js";
 import { TIERS } from "./memories.js";
 import { KEPT, privacyMark } from "./privacy.js";
+import { PHONE } from "./questions.js";
 import { told } from "./sentences.js";
 
 /** The most lines of a card that are shown before the others are folded. */
-const SHOWN = 8;
+const SHOWN = PHONE.matches ? 3 : 6;
 const date = formatter({ day: "numeric", month: "long", year: "numeric" });
 const day = (iso) => date.format(new Date(iso));
 
-/** The card of an agent; `known` is of the API's answer `person`, `name` the person's name. */
-export function personCard(known, name) {
+/** The card of an agent; `known` is of the API's answer `person`, `name` the person's name. `short`: all that it knows
+ * is folded, and made when it is first opened. */
+export function personCard(known, name, short = false) {
   const here = `/agents/${known.id}/`;
-  return el(
-    "li",
-    { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
-    el("h3", {}, el("a", { href: here, "data-opens": true, dir: "auto" }, known.agent)),
-    el("p", { class: "dim" }, met(known, name)),
+  const all = () => [
     known.portrait ? el("p", { class: "portrait", dir: "auto" }, known.portrait) : null,
     known.remarks ? el("p", { dir: "auto" }, known.remarks) : null,
     kept(known, name),
@@ -28,7 +26,37 @@ export function personCard(known, name) {
     mentions(known, "In summaries and the journal"),
     others(known, name),
     ownWords(known, name),
+  ];
+  return el(
+    "li",
+    { class: "known", id: `knows-${known.id}`, "data-row": true, tabindex: "-1" },
+    el("h3", {}, el("a", { href: here, "data-opens": true, dir: "auto" }, known.agent)),
+    el("p", { class: "dim" }, met(known, name)),
+    short ? later(sums(known), all) : all(),
   );
+}
+
+/** A fold whose content is made when it is first opened. */
+function later(title, make) {
+  const fold = el("details", { class: "folded" }, el("summary", {}, title));
+  fold.addEventListener("toggle", () => fold.append(...el("div", {}, make()).childNodes), {
+    once: true,
+  });
+  return fold;
+}
+
+/** How much an agent knows, in numbers. */
+function sums({ pins, notes, promises, plans, lines, mentions: passages }) {
+  const hidden = lines.filter((each) => each.private).length;
+  const parts = [
+    [lines.length - hidden, "line"],
+    [hidden, "line in private", "lines in private"],
+    [pins.length + notes.length, "note"],
+    [promises.length + plans.length, "plan"],
+    [passages.length, "passage", "passages of summaries"],
+  ];
+  const said = parts.filter(([number]) => number).map((each) => many(...each));
+  return said.join(", ") || "What it remembers";
 }
 
 /** Its pins, notes, promises and plans about somebody. */

@@ -31,8 +31,8 @@ async function answerOne(place, id) {
   }
 }
 
-/** A phone: each question is a row that opens its form. */
-const PHONE = window.matchMedia("(width < 40rem)");
+/** A phone: each question is a row that opens its form, and long lists are folded. */
+export const PHONE = window.matchMedia("(width < 40rem)");
 
 /** Fold the forms of the questions on a phone, and only there: elsewhere they have no row to open them. */
 function foldOnPhones() {

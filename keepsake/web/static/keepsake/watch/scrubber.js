@@ -14,6 +14,8 @@ const PARTS = 160;
 const STEPS = 2000;
 const DAY = 86400;
 const PLAY_SECONDS = 20;
+/** The pixels of the words that say how long a quiet stretch is. */
+const LABEL = 24;
 
 function evenly(first, last) {
   return {
@@ -148,14 +150,7 @@ export class TimeScrubber extends Scrubber {
         compactions(x, agents),
       ],
     });
-    this.strip.append(
-      ...scale.quiet.map(({ from, to }) => {
-        const begin = scale.share(from);
-        const vars = { "--from": String(begin), "--wide": String(scale.share(to) - begin) };
-        const said = el("span", {}, short(to - from));
-        return el("span", { class: "how-long", "aria-hidden": "true", vars }, said);
-      }),
-    );
+    this.strip.append(...howLong(scale, this.strip.clientWidth));
     root.prepend(dates(scale, first, end, this.strip.clientWidth));
     this.play = play;
     this.say();
@@ -208,6 +203,20 @@ function dates(scale, first, last, wide) {
   const label = ({ at, words }) => el("span", { vars: { "--at": String(at) } }, words);
   const labels = ticks(scale, first, last, wide).map(label);
   return el("p", { class: "dates", "aria-hidden": "true" }, labels);
+}
+
+/** How long each quiet stretch is, over its band; of two that would cover each other, the first. */
+function howLong(scale, wide) {
+  let free = 0;
+  return scale.quiet.flatMap(({ from, to }) => {
+    const [begin, end] = [scale.share(from), scale.share(to)];
+    const left = ((begin + end) / 2) * wide - LABEL / 2;
+    if (left < free) return [];
+    free = left + LABEL;
+    const vars = { "--from": String(begin), "--wide": String(end - begin) };
+    const said = el("span", {}, short(to - from));
+    return [el("span", { class: "how-long", "aria-hidden": "true", vars }, said)];
+  });
 }
 
 /** Lines for days, and shades for nights. */

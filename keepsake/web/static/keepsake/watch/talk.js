@@ -1,17 +1,24 @@
 /* A talk in one room: who said what to whom, and who else perceived it. */
 
-import { el, fill, personLink, time, whereLink, whyOf } from "./dom.js";
+import { el, fill, personLink, sameDay, tick, time, whereLink, whyOf } from "./dom.js";
+import { mark } from "./faces.js";
 import { HappeningKind, Manner, MemoryKind } from "./kinds.js";
 import { privacyMark } from "./privacy.js";
 import { told } from "./sentences.js";
 
 /** The most lines of a room that are kept; older ones are in the agents' memories. */
 const MOST = 60;
+/** The pixels of a list until a page says how high it may be. */
+const LOW = 300;
 const HOW = { [Manner.SHOUT]: "shouts", [Manner.CHANNEL]: "on a channel" };
 
 /** The lines of a talk in `list`. */
 export class Talk {
   #lines = new Map();
+  #most = LOW;
+  /** The height of all lines when they were fitted last, and where the list was scrolled to then. */
+  #fitted = 0;
+  #at = 0;
 
   constructor(list) {
     this.list = list;
@@ -36,14 +43,35 @@ export class Talk {
     this.#draw(line);
   }
 
-  /** Scroll to the newest line, and show whole lines: none is cut at the top. */
+  /** How high the list is with all its lines, in pixels. */
+  get high() {
+    return this.list.scrollHeight;
+  }
+
+  /** The list is at most so high from now on, in pixels; one in which somebody reads earlier lines stays there. */
+  fit(most, moved = false) {
+    if (!moved && most === this.#most && this.high === this.#fitted) return;
+    this.#most = most;
+    if (moved || !this.#read()) this.toEnd();
+  }
+
+  /** Scroll to the newest line, and show whole lines: none is cut at the top. One that is too long begins at the top. */
   toEnd() {
-    const { style } = this.list;
-    style.maxHeight = "";
+    const { style, children } = this.list;
+    style.maxHeight = `${this.#most}px`;
     const { scrollHeight: high, clientHeight: shown } = this.list;
-    const whole = [...this.list.children].find(({ offsetTop }) => offsetTop >= high - shown);
+    const whole = [...children].find(({ offsetTop }) => offsetTop >= high - shown);
+    const first = whole ?? this.list.lastElementChild;
     if (high > shown && whole) style.maxHeight = `${high - whole.offsetTop}px`;
-    this.list.scrollTop = high;
+    if (first) this.list.scrollTop = first.offsetTop;
+    this.#fitted = high;
+    this.#at = this.list.scrollTop;
+  }
+
+  /** Whether somebody has scrolled to earlier lines. */
+  #read() {
+    const { scrollTop, scrollHeight, clientHeight } = this.list;
+    return Math.abs(scrollTop - this.#at) > 2 && scrollHeight - scrollTop - clientHeight > 40;
   }
 
   #begin(key, memory) {
@@ -53,14 +81,14 @@ export class Talk {
       node: el("li", { "data-row": true, tabindex: "-1" }),
     };
     line.node.dataset.at = memory.time;
-    const atEnd = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 40;
+    const reads = this.#read();
     this.#lines.set(key, line);
     let before = this.list.lastElementChild;
     while (before && before.dataset.at > memory.time) before = before.previousElementSibling;
     if (before) before.after(line.node);
     else this.list.prepend(line.node);
     if (this.#lines.size > MOST) this.#dropOldest();
-    if (atEnd) requestAnimationFrame(() => this.toEnd());
+    if (!reads) requestAnimationFrame(() => this.toEnd());
     return line;
   }
 
@@ -87,10 +115,11 @@ export class Talk {
       HOW[memory.what.manner] ? el("span", { class: "flag" }, ` ${HOW[memory.what.manner]}`) : null,
       to.length || HOW[memory.what.manner] ? ": " : " ",
       el("bdi", { class: deed ? "deed" : "" }, words),
+      " ",
       el(
         "small",
         {},
-        time(memory.time),
+        time(memory.time, (iso) => tick(iso, !sameDay(iso, Date.now()))),
         whyOf(id, memory),
         whereLink(id, memory.number),
         bystanders.length
@@ -112,12 +141,9 @@ function speaker(who, { kind, source_id: key }, id) {
 
 /** The face of an agent that perceived it, which leads to its memory of it. */
 function face(name, { agent_id: id, n }) {
-  return el(
-    "a",
-    { class: "face-of", href: `/agents/${id}/#memory/${n}`, title: `${name} perceived it` },
-    el("span", { "aria-hidden": "true" }, [...name].slice(0, 2).join("")),
-    el("span", { class: "unseen" }, `${name} perceived it`),
-  );
+  const words = `${name} perceived it`;
+  const leads = { href: `/agents/${id}/#memory/${n}`, title: words };
+  return mark(name, "face-of", "a", leads, el("span", { class: "unseen" }, words));
 }
 
 /** Who spoke or acted, to whom, and the words. */

@@ -6,6 +6,7 @@ import { bindKeys, byId, el, fill, many, personLink, rowKeys, sameDay, tick, tim
 import { WorldMap } from "./map.js";
 import { PlanState, QuestionKind } from "./kinds.js";
 import { begunAndNext, planLine } from "./next_plan.js";
+import { PHONE } from "./questions.js";
 import { answerIn } from "./short_answer.js";
 
 /** The plans and promises that come next which are shown before the others are folded. */
@@ -185,6 +186,8 @@ function draw(rooms) {
   );
 }
 
+// On a phone the list of rooms is folded: the map above it has them all.
+byId("exits").open = !PHONE.matches;
 if (SOUGHT) answerIn(byId("sought"), null, QuestionKind.WHERE, SOUGHT);
 bindKeys([...rowKeys(() => byId("rooms")), ["u", "up to all agents", () => byId("up").click()]]);
 setInterval(refresh, POLL);

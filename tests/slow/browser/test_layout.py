@@ -1,0 +1,153 @@
+"""What stands in the first screen, how large the targets are, and what is folded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, ViewportSize, expect
+
+from tests.slow.browser.looking import open_mira
+from tests.slow.browser.watched import WatchedWorld
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+WIDE: ViewportSize = {"width": 1400, "height": 900}
+_SMALL = """() => [...document.querySelectorAll("main :is(a[href], button, summary, select)")]
+  .filter((each) => each.checkVisibility() && !each.closest("svg"))
+  .filter((each) => Math.max(...[...each.getClientRects()].map(({height}) => height)) < 23.5)
+  .map((each) => each.outerHTML.slice(0, 120))"""
+"""What is lower than 24 px, as WCAG 2.2 asks of targets."""
+_BELOW = """() => [...document.querySelectorAll("#rooms .room")]
+  .map((room) => room.getBoundingClientRect())
+  .filter(({bottom}) => bottom > innerHeight).length"""
+_CUT = """() => [...document.querySelectorAll(".talk")].flatMap((talk) => [...talk.children]
+  .map((line) => line.offsetTop - talk.scrollTop)
+  .filter((top, i) => top < -1 && top + talk.children[i].offsetHeight > 4))"""
+"""Lines of which only the end is seen."""
+
+
+def test_on_a_phone_the_list_of_agents_begins_in_the_first_screen(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/agents/")
+    expect(page.locator("#agents tr").first).to_be_visible()
+    row = page.locator("#agents tr").first.bounding_box()
+    assert row is not None
+    assert row["y"] < PHONE["height"] - 150
+    feed = page.locator("#feed").bounding_box()
+    models = page.locator("#models").bounding_box()
+    assert feed is not None
+    assert models is not None
+    assert models["y"] >= feed["y"] + feed["height"]
+    expect(page.locator("#keeps-secrets")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("", "#agents tr"),
+        ("world/", "#map .face"),
+        ("live", "#rooms .talk li"),
+        ("plans", "main"),
+        ("fact?q=Edwin", "#tellings li"),
+        ("person?name=Tamsin", "#list .known"),
+        ("search/?q=Edwin", "#hits li"),
+    ],
+)
+def test_on_a_phone_targets_are_large_enough(page: Page, address: str, shown: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"/agents/{address}")
+    expect(page.locator(shown).first).to_be_attached()
+    assert page.evaluate(_SMALL) == []
+
+
+def test_on_a_phone_the_rooms_of_the_world_are_folded_below_their_map(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/agents/world/")
+    rooms = page.locator("#rooms li")
+    expect(page.locator("#map .face").first).to_be_visible()
+    expect(rooms.first).to_be_hidden()
+    page.get_by_text("Rooms and exits").click()
+    expect(rooms.first).to_be_visible()
+    page.set_viewport_size(WIDE)
+    page.goto("/agents/world/")
+    expect(rooms.first).to_be_visible()
+
+
+@pytest.mark.parametrize("rooms", [7, 12])
+def test_all_rooms_in_which_something_happens_are_seen_at_once(
+    page: Page, world: WatchedWorld, rooms: int
+) -> None:
+    line = world.say("The lamp is lit")
+    page.set_viewport_size(WIDE)
+
+    def many_rooms(route: Route) -> None:
+        found = route.fetch().json()
+        quiet = {**found["rooms"][0], "agents": [], "exits": []}
+        made = [
+            {**quiet, "id": -n, "name": f"Room {n}", "players": [f"Guest {n}", f"Guest {n}b"]}
+            for n in range(rooms)
+        ]
+        route.fulfill(json={**found, "rooms": made})
+
+    def much_said(route: Route) -> None:
+        found = route.fetch().json()
+        heard: list[Any] = [
+            each for each in found["events"] if line in json.dumps(each) and "remembered" in each
+        ]
+        made = [
+            {**each, "remembered": {**each["remembered"], "place": f"Room {n}", "happening": h}}
+            for each in heard[:1]
+            for n in range(rooms)
+            for h in (f"{n}-{i}" for i in range(1 + 3 * n))
+        ]
+        route.fulfill(json={**found, "events": made})
+
+    def nobody(route: Route) -> None:
+        route.fulfill(json={**route.fetch().json(), "agents": []})
+
+    page.route("**/api/map", many_rooms)
+    page.route("**/api/agents", nobody)  # what they did last would be in a room of its own
+    page.route("**/api/events*", much_said)
+    page.goto("/agents/live")
+    expect(page.locator("#rooms .room")).to_have_count(rooms)
+    last = page.get_by_role("region", name=f"Room {rooms - 1}").locator(".talk li")
+    expect(last).to_have_count(3 * rooms - 2)
+    page.wait_for_function(f"({_BELOW})() === 0")
+    page.wait_for_function(f"({_CUT})().length === 0")
+    expect(last.last).to_be_in_viewport(ratio=0.5)
+
+
+def test_a_pinned_line_leads_to_the_memory_that_it_names(page: Page) -> None:
+    open_mira(page, "notes")
+    fold = page.locator("#panel-notes details", has_text="Pin a line").first
+    fold.locator("summary").click()
+    fold.get_by_label("Line").fill("Tamsin has a brother (memory 2).")
+    fold.get_by_role("button", name="Pin a line").click()
+    pin = page.locator(".pins li", has_text="Tamsin has a brother")
+    pin.get_by_role("link", name="memory 2").or_(pin.get_by_role("link", name="2")).click()
+    expect(page.locator(".memory.marked .number")).to_have_text("2")
+
+
+def test_a_player_comes_in_by_a_form_which_never_shows_the_password(
+    stranger: BrowserContext, world: WatchedWorld
+) -> None:
+    page = stranger.new_page()
+    page.set_viewport_size(PHONE)
+    page.goto("/webclient/")
+    door = page.get_by_role("form", name="Come in")
+    door.get_by_label("Name").fill("Fenna")
+    door.get_by_label("Password").fill("willow-harbour-lantern")
+    door.get_by_role("button", name="Log in").click()
+    story = page.locator("#story")
+    expect(story).to_contain_text("> connect Fenna •••")
+    expect(door).to_be_visible()  # there is no Fenna yet
+    door.get_by_role("button", name="I am new here").click()
+    expect(page.get_by_role("navigation", name="Ways out")).to_be_visible()
+    expect(door).to_be_hidden()
+    expect(story).not_to_contain_text("lantern")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_label("What you do").fill("quit")
+    page.get_by_label("What you do").press("Enter")
+    expect(page.get_by_role("link", name="Connect again")).to_be_visible()
+    expect(door).to_be_hidden()
