@@ -155,16 +155,7 @@ class TalkAnswering:
     ) -> AnswerStream:
         prompt = built.prompt
         agent = self._opened.agent
-        guard = SpeechGuard(
-            prompt.instructions,
-            prompt.said,
-            asked=prompt.asked,
-            foreign=prompt.foreign,
-            echoes=prompt.echoes,
-            listed=prompt.listed,
-            secrets=secret_lines(agent.persona),
-            last_try=last,
-        )
+        guard = prompt.guard(secret_lines(agent.persona), last_try=last)
         reader = built.form.answer_reader(agent.name, prompt.others)
         return AnswerStream(reader, guard, on_line, aloud=not talk.whispered)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from keepsake.agent.attention.impulse import Impulse, ImpulseKind
-from keepsake.agent.memory.search_results import results_to_show
+from keepsake.agent.memory.search_results import results_to_show, wanted_for
 from keepsake.agent.memory.shelf import PageNeeds
 from keepsake.agent.plans.shown_plans import lines_of, missed_among, shown_among
 from keepsake.agent.turns.prompts.excerpts import known_among, with_excerpts, with_summaries
@@ -26,7 +26,7 @@ from keepsake.library.templates import templates
 from keepsake.ports import TargetModel
 from keepsake.prompt.sections import costs_of
 from keepsake.prompt.verbs import VERBS, Verb
-from keepsake.recall.finding import SearchResult, Wanted
+from keepsake.recall.finding import SearchResult
 from keepsake.tasks.forms.choice import form_of
 from keepsake.tasks.forms.form import Prompt, PromptForm
 from keepsake.tasks.scene import Scene
@@ -117,18 +117,7 @@ class Prompting:
         config = opened.parts.settings.recall
         if not config.budget:
             return None
-        limits = form.limits
-        context = opened.memory.context()
-        before = context.searched_before(limits.shown_lines)
-        wanted = Wanted(
-            memories=config.memories,
-            summaries=config.summaries,
-            notes=config.notes,
-            before=before,
-            shown=context.shown_before(before, limits.shown_lines),
-            excerpts=limits.shows_excerpts,
-            seconds=config.patience,
-        )
+        wanted = wanted_for(config, opened.memory.context(), form.limits, config.patience)
         words = talk.question.words or talk.question.text
         return opened.finder.find(words, wanted, audience=talk.audience, asker=talk.partner)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from twisted.internet.defer import TimeoutError
 
 from keepsake.agent.body import AgentRef
 from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.search_results import wanted_for
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience
 from keepsake.books.notes import NoteBook
@@ -18,7 +20,7 @@ from keepsake.happening import Person
 from keepsake.logs import Subsystem, get_logger
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Hit
-from keepsake.recall.finding import Finder, SearchResult, Wanted
+from keepsake.recall.finding import Finder, SearchResult
 from keepsake.recall.stores import Vectors
 
 log = get_logger(Subsystem.RECALL)
@@ -147,21 +149,13 @@ class Recaller:
         finder = self._finder
         if finder is None:
             return None
-        limits = self._services.limits
         context = self._memory.memory.context()
-        before = context.searched_before(limits.shown_lines)
         began = self._services.seconds()
-        wanted = Wanted(
-            memories=config.memories,
-            summaries=config.summaries,
-            notes=config.notes,
-            before=before,
-            shown=context.shown_before(before, limits.shown_lines),
-            excerpts=limits.shows_excerpts,
+        wanted = replace(
+            wanted_for(config, context, self._services.limits, seconds),
             unprompted=unprompted,
             wants_answer=wants_answer,
             only_usable=True,
-            seconds=seconds,
         )
         found = finder.find(text, wanted, limit=limit, audience=audience, asker=asker)
         took = self._services.seconds() - began

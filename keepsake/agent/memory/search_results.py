@@ -20,7 +20,7 @@ from keepsake.language.perception import for_prompt, is_question, sentences, sho
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.documents import DocumentKind, Hit, memory_document
-from keepsake.recall.finding import SearchResult
+from keepsake.recall.finding import SearchResult, Wanted
 from keepsake.recall.ranking.merging import fused, picked_first
 from keepsake.tasks.forms.form import PromptLimits
 from keepsake.tasks.scene import Excerpt
@@ -35,6 +35,27 @@ _QUERY_LINES = 2
 """How many recent lines the query of a turn without words to answer contains."""
 LONGEST_RESULT = 650
 """Maximum characters of a tool's result, which is one memory."""
+
+
+def wanted_for(
+    config: RecallConfig, context: MemoryContext, limits: PromptLimits, seconds: float
+) -> Wanted:
+    """Return what a search for a prompt looks for.
+
+    Args:
+        context: What the prompt shows already.
+        seconds: How long the search may take.
+    """
+    before = context.searched_before(limits.shown_lines)
+    return Wanted(
+        memories=config.memories,
+        summaries=config.summaries,
+        notes=config.notes,
+        before=before,
+        shown=context.shown_before(before, limits.shown_lines),
+        excerpts=limits.shows_excerpts,
+        seconds=seconds,
+    )
 
 
 def hits_to_show(

@@ -25,7 +25,6 @@ from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, costs_of
 from keepsake.recall.finding import SearchResult
 from keepsake.tasks.forms.form import PromptForm
-from keepsake.tasks.guard import SpeechGuard
 from keepsake.tasks.task import TRIES
 
 
@@ -199,15 +198,7 @@ class _Request:
         )
         attempt.sent = sent
         turn.thoughts.begin(sent)
-        guard = SpeechGuard(
-            prompt.instructions,
-            prompt.said,
-            asked=prompt.asked,
-            foreign=prompt.foreign,
-            echoes=prompt.echoes,
-            listed=prompt.listed,
-            secrets=secret_lines(str(turn.agent.db.profile or "")),
-            last_try=attempt.number == TRIES,
-        )
+        secrets = secret_lines(str(turn.agent.db.profile or ""))
+        guard = prompt.guard(secrets, last_try=attempt.number == TRIES)
         reader = built.form.answer_reader(str(turn.agent.key), prompt.others)
         self.reading = Reading(reader, Answering(turn, guard))

@@ -16,6 +16,7 @@ from keepsake.ports import FormName, GenerationRequest, TargetModel
 from keepsake.prompt.sections import Marks, PromptLine, Rendered
 from keepsake.tasks.answer_reader import AnswerReader
 from keepsake.tasks.conversation import OwnLine, own_lines, words_of
+from keepsake.tasks.guard import SpeechGuard
 from keepsake.tasks.others import NOBODY_ELSE, OtherVoices
 from keepsake.tasks.scene import TALK_VARIABLES, Scene
 from keepsake.tasks.stated import Stated
@@ -115,6 +116,19 @@ class Prompt:
     others: OtherVoices = NOBODY_ELSE
     stated: Stated | None = None
     needed: int = 0
+
+    def guard(self, secrets: Sequence[str], *, last_try: bool) -> SpeechGuard:
+        """Return what checks the spoken lines of an answer; see :class:`SpeechGuard`."""
+        return SpeechGuard(
+            self.instructions,
+            self.said,
+            asked=self.asked,
+            foreign=self.foreign,
+            echoes=self.echoes,
+            listed=self.listed,
+            secrets=secrets,
+            last_try=last_try,
+        )
 
 
 @dataclass(frozen=True)

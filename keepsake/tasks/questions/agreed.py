@@ -10,9 +10,8 @@ import json
 from dataclasses import dataclass
 
 from keepsake.events.values import Assent
-from keepsake.language.perception import for_prompt
 from keepsake.ports import GenerationRequest, TargetModel
-from keepsake.tasks.questions.notes import as_chat
+from keepsake.tasks.questions.notes import request_of
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 _ANSWER_TOKENS = 8
@@ -43,22 +42,16 @@ class Agreed:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt, whose answer is one of three words."""
-        text = self.prompts.render(
-            "question",
-            name=for_prompt(self.who),
-            partner=for_prompt(self.partner),
-            words=for_prompt(self.words),
-            answer=for_prompt(self.answer),
-            deed=for_prompt(self.deed),
-        )
+        said = {"name": self.who, "partner": self.partner, "words": self.words}
         schema = {"type": "string", "enum": [each.value for each in Assent]}
-        return GenerationRequest(
-            text,
-            max_tokens=_ANSWER_TOKENS,
-            temperature=0.0,
+        return request_of(
+            self.prompts,
+            "question",
+            said | {"answer": self.answer, "deed": self.deed},
             stop=("\n",),
-            json_schema=schema,
-            messages=as_chat(text, _STUB),
+            max_tokens=_ANSWER_TOKENS,
+            stub=_STUB,
+            schema=schema,
         )
 
     def read(self, answer: str) -> Assent:

@@ -7,7 +7,44 @@ are the example of its form.
 
 from __future__ import annotations
 
-from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage
+from collections.abc import Mapping
+from typing import Any
+
+from keepsake.language.perception import for_prompt
+from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, GenerationRequest
+from keepsake.tasks.task import Prompts
+
+
+def request_of(
+    prompts: Prompts,
+    block: str,
+    said: Mapping[str, str],
+    *,
+    stop: tuple[str, ...],
+    max_tokens: int,
+    stub: str = "",
+    schema: Mapping[str, Any] | None = None,
+) -> GenerationRequest:
+    """Return what a model is asked, which answers with the note of the last talk.
+
+    Args:
+        prompts: The file with the template.
+        block: The name of the template in it.
+        said: The variables of the template: texts of people and names, as they are.
+        stop: Where the note ends.
+        max_tokens: The most tokens of the note.
+        stub: As for :func:`as_chat`.
+        schema: The JSON schema of the note; None for free text.
+    """
+    text = prompts.render(block, **{name: for_prompt(each) for name, each in said.items()})
+    return GenerationRequest(
+        text,
+        max_tokens=max_tokens,
+        temperature=0.0,
+        stop=stop,
+        json_schema=schema,
+        messages=as_chat(text, stub),
+    )
 
 
 def as_chat(page: str, stub: str = "") -> tuple[ChatMessage, ...]:

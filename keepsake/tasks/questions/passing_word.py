@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keepsake.language.perception import for_prompt, telling
+from keepsake.language.perception import telling
 from keepsake.ports import GenerationRequest, TargetModel
-from keepsake.tasks.questions.notes import as_chat
+from keepsake.tasks.questions.notes import request_of
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 PART = "errand"
@@ -42,19 +42,14 @@ class PassingWord:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt, whose answer is what the character says to them."""
-        text = self.prompts.render(
+        said = {"name": self.who, "partner": self.partner, "words": self.words}
+        return request_of(
+            self.prompts,
             PART,
-            name=for_prompt(self.who),
-            partner=for_prompt(self.partner),
-            words=for_prompt(self.words),
-            to=for_prompt(self.to),
-        )
-        return GenerationRequest(
-            text,
-            max_tokens=_ANSWER_TOKENS,
-            temperature=0.0,
+            said | {"to": self.to},
             stop=("\n",),
-            messages=as_chat(text, _STUB),
+            max_tokens=_ANSWER_TOKENS,
+            stub=_STUB,
         )
 
     def read(self, answer: str) -> str:

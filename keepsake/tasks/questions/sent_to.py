@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keepsake.language.perception import for_prompt, names
+from keepsake.language.perception import names
 from keepsake.ports import GenerationRequest, TargetModel
-from keepsake.tasks.questions.notes import as_chat
+from keepsake.tasks.questions.notes import request_of
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 PART = "sent"
@@ -43,19 +43,13 @@ class SentTo:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt, whose answer is one of the people, or that the character talks on."""
-        text = self.prompts.render(
+        said = {"name": self.who, "partner": self.partner, "words": self.words}
+        return request_of(
+            self.prompts,
             PART,
-            name=for_prompt(self.who),
-            partner=for_prompt(self.partner),
-            words=for_prompt(self.words),
-            answer=for_prompt(self.answer),
-        )
-        return GenerationRequest(
-            text,
-            max_tokens=_ANSWER_TOKENS,
-            temperature=0.0,
+            said | {"answer": self.answer},
             stop=("\n", ")"),
-            messages=as_chat(text),
+            max_tokens=_ANSWER_TOKENS,
         )
 
     def read(self, answer: str) -> str:

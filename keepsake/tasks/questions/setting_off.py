@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keepsake.language.perception import for_prompt, names
+from keepsake.language.perception import names
 from keepsake.ports import GenerationRequest, TargetModel
 from keepsake.prompt.verbs import bare_name
-from keepsake.tasks.questions.notes import as_chat
+from keepsake.tasks.questions.notes import request_of
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 PART = "setting_off"
@@ -44,21 +44,15 @@ class SettingOff:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the prompt, whose answer is one of the places, or that the character stays."""
-        text = self.prompts.render(
-            PART,
-            name=for_prompt(self.who),
-            partner=for_prompt(self.partner),
-            words=for_prompt(self.words),
-            answer=for_prompt(self.answer),
-        )
+        said = {"name": self.who, "partner": self.partner, "words": self.words}
         # Of a JSON string, which a schema needs, a model of half a billion parameters always writes
         # the first choice. Of the next words of a story it is right in five of six cases.
-        return GenerationRequest(
-            text,
-            max_tokens=_ANSWER_TOKENS,
-            temperature=0.0,
+        return request_of(
+            self.prompts,
+            PART,
+            said | {"answer": self.answer},
             stop=("\n", ")"),
-            messages=as_chat(text),
+            max_tokens=_ANSWER_TOKENS,
         )
 
     def read(self, answer: str) -> str:

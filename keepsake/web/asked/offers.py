@@ -157,8 +157,7 @@ def _known_to_all(typed: Typed, person: str) -> _Offer:
         question=f"What do all agents know of {person}?",
         address=f"/agents/person?{urlencode({'name': person})}",
     )
-    whole = not typed.rest(QuestionKind.KNOWS, people=True)
-    return _Offer(3.0 + typed.weights[QuestionKind.KNOWS], offer, whole)
+    return _of_everybody(typed, offer, 3.0)
 
 
 def _where(typed: Typed, name: str, weight: float) -> _Offer:
@@ -171,8 +170,13 @@ def _where(typed: Typed, name: str, weight: float) -> _Offer:
         question=f"Where is {name or 'everybody'}?",
         address=f"/agents/world/{query}",
     )
-    whole = not typed.rest(QuestionKind.WHERE, people=True)
-    return _Offer(weight + typed.weights[QuestionKind.WHERE], offer, whole)
+    return _of_everybody(typed, offer, weight)
+
+
+def _of_everybody(typed: Typed, offer: OfferView, weight: float) -> _Offer:
+    """Rank a question that is about all agents, or about somebody who may be none."""
+    whole = not typed.rest(offer.asked, people=True)
+    return _Offer(weight + typed.weights[offer.asked], offer, whole)
 
 
 def _speakers(typed: Typed, words: str) -> Iterator[tuple[KnownAgent, Memory]]:
