@@ -8,10 +8,26 @@ from __future__ import annotations
 import os
 import re
 
-from playwright.sync_api import BrowserContext, Page, Response, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Response, expect
 
 from tests.slow.browser.looking import open_mira
 from tests.slow.browser.watched import WatchedWorld
+
+
+def open_client(stranger: BrowserContext) -> tuple[Page, Locator, Locator]:
+    """Open the web client; return its page, what it shows, and where one types."""
+    page = stranger.new_page()
+    page.goto("/webclient/")
+    story = page.locator("#story")
+    expect(story).to_contain_text("to leave.")
+    return page, story, page.get_by_label("What you do")
+
+
+def type_lines(line: Locator, *typed: str) -> None:
+    """Type lines, each with the Enter key."""
+    for each in typed:
+        line.fill(each)
+        line.press("Enter")
 
 
 def test_after_a_reload_of_the_world_the_page_goes_on(page: Page, world: WatchedWorld) -> None:
@@ -35,14 +51,9 @@ def test_after_a_reload_of_the_world_the_page_goes_on(page: Page, world: Watched
 def test_words_to_a_player_stand_out_and_lines_below_are_counted(
     stranger: BrowserContext, world: WatchedWorld
 ) -> None:
-    page = stranger.new_page()
-    page.goto("/webclient/")
-    story = page.locator("#story")
-    line = page.get_by_label("What you do")
-    expect(story).to_contain_text("to leave.")
+    page, story, line = open_client(stranger)
     expect(line).to_have_attribute("placeholder", re.compile("^create <name> <password>"))
-    line.fill("create Hanne willow-harbour-lantern")
-    line.press("Enter")
+    type_lines(line, "create Hanne willow-harbour-lantern")
     expect(page.get_by_role("navigation", name="Ways out")).to_be_visible()
     expect(line).to_have_attribute("placeholder", re.compile("^help, look"))
     world.tamsin.type("talk Hanne Have you seen my cup?", "You say")
@@ -50,9 +61,7 @@ def test_words_to_a_player_stand_out_and_lines_below_are_counted(
     world.tamsin.type("say It was blue.", "You say")
     heard = story.locator("> div", has_text="It was blue.").last
     expect(heard).not_to_have_class(re.compile("to-you"))
-    for _ in range(6):
-        line.fill("help")
-        line.press("Enter")
+    type_lines(line, *["help"] * 6)
     expect(story.locator(".mine")).to_have_count(7)
     line.press("PageUp")
     line.press("PageUp")
@@ -76,22 +85,17 @@ def test_words_to_a_player_stand_out_and_lines_below_are_counted(
 def test_the_web_client_tells_the_world_and_builders_answers_apart(
     stranger: BrowserContext, world: WatchedWorld
 ) -> None:
-    page = stranger.new_page()
-    page.goto("/webclient/")
-    story = page.locator("#story")
-    line = page.get_by_label("What you do")
-    expect(story).to_contain_text("to leave.")
+    page, story, line = open_client(stranger)
     password = world.copy.here.admin_password.read_text().strip()
-    for typed in (f"connect admin {password}", "@llm-status", "@why mira", "@agent nobody", "time"):
-        line.fill(typed)
-        line.press("Enter")
+    type_lines(
+        line, f"connect admin {password}", "@llm-status", "@why mira", "@agent nobody", "time"
+    )
     answers = story.locator(".builder")
     expect(answers.filter(has_text="The agents' model:")).to_have_count(1)
     expect(answers.filter(has_text="Mira's last act")).to_have_count(1)
     expect(answers.filter(has_text="That did not work:")).to_have_count(1)
     expect(story.locator(".world")).to_have_count(1)
-    line.fill("who")
-    line.press("Enter")
+    type_lines(line, "who")
     table = story.locator(".laid-out", has_text="Living here")
     page.get_by_role("button", name="settings").click()
     page.get_by_label("Font").select_option("serif")
@@ -99,27 +103,19 @@ def test_the_web_client_tells_the_world_and_builders_answers_apart(
     family = "(line) => getComputedStyle(line).fontFamily"
     assert "monospace" in table.evaluate(family)
     assert "serif" in story.locator(".world").evaluate(family)
-    line.fill("say Good night.")
-    line.press("Enter")
+    type_lines(line, "say Good night.")
     expect(story.locator(".own", has_text="Good night.")).to_have_count(1)
-    line.fill("quit")
-    line.press("Enter")
+    type_lines(line, "quit")
     expect(story.get_by_role("link", name="Connect again")).to_be_visible()
 
 
 def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world(
     stranger: BrowserContext, world: WatchedWorld
 ) -> None:
-    page = stranger.new_page()
-    page.goto("/webclient/")
-    story = page.locator("#story")
-    expect(story).to_contain_text("to leave.")
+    page, story, line = open_client(stranger)
     expect(page.locator("#map")).to_be_hidden()
-    line = page.get_by_label("What you do")
     ways = page.get_by_role("navigation", name="Ways out")
-    for typed in ("help", "look", "create Griet willow-harbour-lantern"):
-        line.fill(typed)
-        line.press("Enter")
+    type_lines(line, "help", "look", "create Griet willow-harbour-lantern")
     expect(story.locator("> div").last).to_be_in_viewport()
     picture = page.locator("#drawn")
     expect(picture.locator(".here")).to_contain_text("The Kettle")
@@ -137,8 +133,7 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     expect(ways.get_by_title("The Salt Pans")).to_be_visible()
     assert world.copy.keepsake("stop").returncode == 0
     expect(story).to_contain_text("The connection is lost; trying again")
-    line.fill("look")
-    line.press("Enter")
+    type_lines(line, "look")
     expect(story).to_contain_text("Not connected yet; that was not sent.")
     page.evaluate("document.getElementById('story').replaceChildren()")
     assert world.copy.keepsake("start").returncode == 0
@@ -151,13 +146,11 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     expect(story).to_contain_text("Granite steps go down into water")
     page.set_viewport_size({"width": 390, "height": 844})
     expect(ways.get_by_text("Pump Square")).to_be_visible()
-    line.fill("say Good day, all.")
-    line.press("Enter")
+    type_lines(line, "say Good day, all.")
     expect(story).to_contain_text("You say,")
     expect(story.get_by_text("Good day, all.")).to_have_count(1)
-    for typed in ("look", "say Once more.", "look"):  # typed before the first answer has come
-        line.fill(typed)
-        line.press("Enter")
+    # typed before the first answer has come
+    type_lines(line, "look", "say Once more.", "look")
     expect(story.locator(".own", has_text="Once more.")).to_have_count(1)
     expect(story.locator(".mine", has_text="Once more.")).to_have_count(0)
     page.get_by_role("button", name="map").click()
@@ -166,7 +159,6 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     box = story.bounding_box()
     assert box is not None
     assert box["height"] > 200
-    line.fill("quit")
-    line.press("Enter")
+    type_lines(line, "quit")
     expect(story.get_by_role("link", name="Connect again")).to_be_visible()
     expect(line).to_be_hidden()

@@ -18,23 +18,14 @@ def line(minute: int, *, private: bool = False, weight: float = 1.0) -> dict[str
     return {**said, "weight": weight}
 
 
-def show_card(
-    page: Page, *lines: dict[str, Any], module: str = "person_card", **facts: Any
-) -> list[int]:
-    """Show what Mira knows of Tom by his lines; return the numbers of those that are shown.
+def show_known(page: Page, module: str = "person_card", **facts: Any) -> None:
+    """Show what Mira knows of Tom, which is nothing besides ``facts``.
 
     ``module``: That of the card: beside others, or alone.
     """
     known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
-    known |= {
-        "remarks": "",
-        "pins": [],
-        "promises": [],
-        "plans": [],
-        "mentions": [],
-        "lines": lines,
-    }
-    known |= {"notes": [], "memories": [], "more_memories": 0, "complete": True, **facts}
+    known |= {"remarks": "", "more_memories": 0, "complete": True}
+    lists = ("pins", "promises", "plans", "mentions", "lines", "notes", "memories")
     page.evaluate(
         """async ([known, module]) => {
             const [card] = Object.values(await import(`/${module}.js`)).filter(
@@ -42,8 +33,15 @@ def show_card(
             );
             document.querySelector("main").append(card(known, "Tom"));
         }""",
-        [known, module],
+        [known | {name: [] for name in lists} | facts, module],
     )
+
+
+def show_card(
+    page: Page, *lines: dict[str, Any], module: str = "person_card", **facts: Any
+) -> list[int]:
+    """Show what Mira knows of Tom by his lines; return the numbers of those that are shown."""
+    show_known(page, module, lines=lines, **facts)
     words = page.locator("main ul > li > span:not(.flag):visible").all_text_contents()
     return [int(re.findall(r"\d+", each)[0]) for each in words]
 
@@ -117,16 +115,7 @@ def test_only_those_sentences_of_a_passage_are_marked_that_rest_on_private_words
     text = "Tom came in. He <b>whispered</b> with me. He left."
     passage = {"text": text, "tier": "recent", "time": "2026-05-01T12:00:00Z", "numbers": [7]}
     passage |= {"private": False, "private_sentences": ["He <b>whispered</b> with me."]}
-    known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
-    known |= {"remarks": "", "pins": [], "promises": [], "plans": [], "lines": [], "notes": []}
-    known |= {"mentions": [passage], "memories": [], "more_memories": 0, "complete": True}
-    page.evaluate(
-        """async (known) => {
-            const { personCard } = await import("/person_card.js");
-            document.querySelector("main").append(personCard(known, "Tom"));
-        }""",
-        known,
-    )
+    show_known(page, mentions=[passage])
     (shown,) = page.locator("main ul > li").all()
     expect(shown).not_to_have_class("whisper")
     expect(shown.locator(".hidden-part")).to_have_text(
@@ -139,24 +128,7 @@ def test_only_those_sentences_of_a_passage_are_marked_that_rest_on_private_words
 
 def test_what_an_agent_said_itself_is_no_knowledge_of_somebody(page: Page) -> None:
     memory = {**ACT, "kind": "perception", "source": "Tom", "text": "Tom sweeps."}
-    known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
-    known |= {
-        "remarks": "",
-        "pins": [],
-        "promises": [],
-        "plans": [],
-        "mentions": [],
-        "lines": [],
-        "notes": [],
-    }
-    known |= {"memories": [{**ACT, "number": 3}, memory], "more_memories": 0, "complete": True}
-    page.evaluate(
-        """async (known) => {
-            const { personCard } = await import("/person_card.js");
-            document.querySelector("main").append(personCard(known, "Tom"));
-        }""",
-        known,
-    )
+    show_known(page, memories=[{**ACT, "number": 3}, memory])
     expect(page.locator("main ul > li:visible > span")).to_have_text(["Tom sweeps."])
     expect(page.locator("details summary")).to_have_text(
         "What it said and did itself about Tom, the newest"
@@ -165,24 +137,7 @@ def test_what_an_agent_said_itself_is_no_knowledge_of_somebody(page: Page) -> No
 
 def test_a_list_that_is_cut_says_so_and_leads_to_all(page: Page) -> None:
     memory = {**ACT, "kind": "perception", "source": "Tom", "text": "Tom sweeps <b>all</b>."}
-    known = {"id": 1, "agent": "Mira", "names": ["Tom"], "first_met": None, "portrait": ""}
-    known |= {
-        "remarks": "",
-        "pins": [],
-        "promises": [],
-        "plans": [],
-        "mentions": [],
-        "lines": [],
-        "notes": [],
-    }
-    known |= {"memories": [memory, {**ACT, "number": 3}], "more_memories": 32, "complete": True}
-    page.evaluate(
-        """async (known) => {
-            const { personCard } = await import("/person_card.js");
-            document.querySelector("main").append(personCard(known, "Tom"));
-        }""",
-        known,
-    )
+    show_known(page, memories=[memory, {**ACT, "number": 3}], more_memories=32)
     heading = page.locator("main h4")
     expect(heading).to_have_text("Other memories of Tom: 1 of 34, the newest first · all")
     expect(heading.get_by_role("link")).to_have_attribute(
