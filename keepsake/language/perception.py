@@ -47,6 +47,8 @@ _END = re.compile(r"[.!?…؟]+[\"”’')\]]*(?=\s|$)")
 _ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "st", "no", "vs", "etc"})
 LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
 """A JSON string (group 1), or a trailing comma, which is not valid JSON."""
+CLAUSE_GAP = re.compile(r"(?<=[.;!?…])\s+")
+"""Between parts of what was said, at a semicolon, too: what belongs together stands in one."""
 SENTENCE_GAP = re.compile(r"(?<=[.!?…؟])\s+|(?<=[。！？])")
 """The boundary between two sentences, in any language."""
 

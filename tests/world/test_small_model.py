@@ -123,8 +123,13 @@ class TestRules(TalkWorld):
         self.ask("Will you wait for me on the quay at half past eight?")
         (gesture,) = self.acts()
         assert gesture.startswith("emote ")
-        hint = "(To ask Mira to meet you: meet mira at The Quay <when>)"
+        nobody = "No model thinks for Mira now"
+        hint = f"({nobody}. To ask Mira to meet you: meet mira at The Quay <when>)"
         assert hint in self.heard
+        self.heard.clear()
+        self.ask("Come to the quay in two minutes?")
+        assert hint in self.heard
+        assert self.acts()[-1].startswith("emote ")
         self.heard.clear()
         self.ask("Is the quay far?")
         assert hint not in self.heard

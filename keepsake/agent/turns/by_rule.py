@@ -91,8 +91,9 @@ def hint_to_meet(agent: Body, words: str) -> str:
     if not names_an_hour(words):
         return ""
     place = next((each for each in sorted(place_names(agent)) if names(words, bare_name(each))), "")
-    name = agent.key.casefold()
-    return f"(To ask {agent.key} to meet you: meet {name} at {place} <when>)" if place else ""
+    command = f"meet {agent.key.casefold()} at {place} <when>"
+    nobody = f"No model thinks for {agent.key} now"
+    return f"({nobody}. To ask {agent.key} to meet you: {command})" if place else ""
 
 
 def reply_by_rule(

@@ -5,7 +5,6 @@ Runs in a view's thread, because it reads the archives of agents with promises.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from keepsake.archive.records import Memory
 from keepsake.happening import Speech, addressees_of
 from keepsake.language.day_names import names_day
 from keepsake.language.due import DueDay, due_in
+from keepsake.language.perception import CLAUSE_GAP
 from keepsake.language.when import hours_in, part_of_day_in
 from keepsake.web.agent.plan_causes import Agents
 from keepsake.web.now import plans as plans_now
@@ -23,8 +23,6 @@ from keepsake.web.shapes import PromiseRow
 
 _LATER = 200
 """The memories after a promise among which its hour may be said: about an evening's."""
-_CLAUSE_GAP = re.compile(r"(?<=[.;!?])\s+")
-"""Between parts of what was said: an hour belongs to the day that stands in the same part."""
 
 
 def promises(agents: Agents) -> list[PromiseRow]:
@@ -112,7 +110,7 @@ def _times_said(
             continue
         on = as_shown(memory.time).date()
         with_it = memory.number == row.memory
-        for words in _CLAUSE_GAP.split(what.words):
+        for words in CLAUSE_GAP.split(what.words):
             hours = hours_in(words, due.part)
             is_of_day = names_day(words, on, due.day)
             fits = part_of_day_in(words) in ("", due.part) or not due.part

@@ -14,6 +14,8 @@ from pathlib import Path
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.happening import HappeningKind
 from keepsake.language.day_names import names_day
+from keepsake.language.perception import CLAUSE_GAP, is_question
+from keepsake.language.when import hours_in
 from keepsake.tracing.content import told_in
 from keepsake.web.searching import MemoryFilter, NewestMemories
 
@@ -58,10 +60,19 @@ def said_of_days(
     said = [(shown(each.time).date(), each) for each in late]
 
     def about(day: date, before: date) -> Sequence[Memory]:
-        named = (
-            each for on, each in said if on < before and names_day(told_in(each.words), on, day)
-        )
+        named = (each for on, each in said if on < before and _tells_of(day, each.words, on))
         return [*islice(named, MOST)]
 
     tomorrow = today + timedelta(days=1)
     return SaidOfDays(today=about(today, today), tomorrow=about(tomorrow, tomorrow))
+
+
+def _tells_of(day: date, words: str, said: date) -> bool:
+    """Return whether words tell something of a day: they name it, and more than to ask for it.
+
+    A part of a question may tell, with an hour: *Tomorrow at six, green and all; will you come?*
+    """
+    if names_day(told_in(words), said, day):
+        return True
+    parts = (each for each in CLAUSE_GAP.split(words) if not is_question(each))
+    return any(names_day(each, said, day) and hours_in(each) for each in parts)

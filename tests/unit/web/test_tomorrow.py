@@ -43,6 +43,7 @@ def test_its_own_words_of_today_that_name_tomorrow_are_found_the_newest_first(tm
         "I bake tomorrow.",
         "Tomorrow I rest.",
         "Must I wait for tomorrow?",
+        "Tomorrow at six, green and all; will you dream in it?",
         "I sail tomorrow.",
     )
     for number, said in enumerate(words, 1):
@@ -54,6 +55,6 @@ def test_its_own_words_of_today_that_name_tomorrow_are_found_the_newest_first(tm
     found = said_of_days(tmp_path, "Oswin", now, lambda moment: moment)
     archive.close()
     tomorrow = [each.words for each in found.tomorrow]
-    assert tomorrow == ["Tomorrow I rest."], "what only asks binds nobody"
+    assert tomorrow == [words[3], "Tomorrow I rest."], "what only asks binds nobody"
     # What it said yesterday of tomorrow is of today.
     assert [each.words for each in found.today] == ["I bake tomorrow."]

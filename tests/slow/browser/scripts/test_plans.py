@@ -195,6 +195,8 @@ def test_tomorrow_is_answered_though_nothing_is_planned(page: Page) -> None:
     words = "It said about tomorrow.*Tomorrow.*Nothing else is planned. Its usual day: "
     expect(agenda).to_contain_text(re.compile(words + "08:00 bakes, 10:00 at The Quay with Ann."))
     expect(page.get_by_role("list", name="Said about tomorrow")).to_contain_text("Tomorrow.")
+    expect(page.get_by_role("list", name="Said about today")).to_be_hidden()
+    agenda.get_by_text("Earlier words of its own that name today: 1").click()
     expect(page.get_by_role("list", name="Said about today")).to_contain_text("memory 8")
     expect(page.locator("main p").first).to_contain_text("It has no open plan")
     expect(page.locator(".habits")).to_contain_text("bakes")

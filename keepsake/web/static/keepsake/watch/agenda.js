@@ -93,7 +93,7 @@ export function agenda(
     return [
       el("h3", {}, title, title === TODAY ? el("small", {}, ` ${weekday.format(now)}`) : null),
       rows.length ? list(title, rows) : null,
-      saidAbout("today", told, rows),
+      folded("today", told),
     ];
   });
 }
@@ -109,6 +109,17 @@ function saidAbout(day, said, rows) {
     el("h4", {}, rows.length ? `It also said about ${day}` : `It said about ${day}`),
     el("ul", { class: "pins", "aria-label": `Said about ${day}` }, said.map(ownWords)),
   ];
+}
+
+/** Its older words that name a day, folded: some of them are no plan. */
+function folded(day, said) {
+  if (!said.length) return null;
+  return el(
+    "details",
+    {},
+    el("summary", {}, `Earlier words of its own that name ${day}: ${count(said.length)}`),
+    el("ul", { class: "pins", "aria-label": `Said about ${day}` }, said.map(ownWords)),
+  );
 }
 
 /** Tomorrow is always answered: by plans, by what it said itself, or by habit alone. */
