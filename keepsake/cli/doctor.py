@@ -35,9 +35,9 @@ from keepsake.memory.integrity import check_lines
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
-from keepsake.models.embedded import Embedded, require_embedded, require_gguf
 from keepsake.models.embedders import load_embedder, unfit
 from keepsake.models.gateway import build
+from keepsake.models.local.embedded import Embedded, require_embedded, require_gguf
 from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.models.profiles import EMBEDDED, NO_MODEL
 from keepsake.paths import SHIPPED_CONFIG, Places, exposed

@@ -16,7 +16,7 @@ from keepsake.markdown_config import with_settings
 from keepsake.models import catalogue, fetching
 from keepsake.models.catalogue import Catalogue, CatalogueModel
 from keepsake.models.detection import detected_profiles
-from keepsake.models.embedded import require_gguf
+from keepsake.models.local.embedded import require_gguf
 from keepsake.models.local.mpnet import MPNET
 from keepsake.models.profiles import (
     AGENT,

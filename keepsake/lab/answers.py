@@ -18,8 +18,8 @@ from keepsake.lab.benchmarks import TrialQuestion
 from keepsake.lab.measures import JUDGED
 from keepsake.language.perception import words
 from keepsake.models.detection import detected_profiles
-from keepsake.models.embedded import Embedded
 from keepsake.models.gateway import build
+from keepsake.models.local.embedded import Embedded
 from keepsake.models.model import Model
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import CHAT, EMBEDDED, LLAMA_CPP, NO_MODEL, SCRIPTED, ModelProfile

@@ -25,8 +25,8 @@ from keepsake.errors import ConfigError, ModelError, ModelMissing
 from keepsake.logs import Subsystem, get_logger
 from keepsake.markdown_config import ConfigFile
 from keepsake.models.catalogue import Catalogue, Families, index_of, load_catalogue
-from keepsake.models.embedded import require_gguf
 from keepsake.models.http import base_address, client_settings
+from keepsake.models.local.embedded import require_gguf
 from keepsake.models.ollama import ollama_host
 from keepsake.models.openai import api_key
 from keepsake.models.profiles import EMBEDDED, NOTHING_FOUND, OLLAMA, OPENAI, FoundModel, Profiles

@@ -30,7 +30,7 @@ import psutil
 
 from keepsake.errors import KeepsakeError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.models.catalogue import HUB, REGISTRY, CatalogueModel, load_catalogue
-from keepsake.models.embedded import MAGIC
+from keepsake.models.local.embedded import MAGIC
 from keepsake.paths import Places, places
 
 MEMORY_SHARE = 0.5

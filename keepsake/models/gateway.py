@@ -25,7 +25,7 @@ from keepsake.errors import (
 from keepsake.events.types import Health
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.models.detection import Detection
-from keepsake.models.embedded import Embedded
+from keepsake.models.local.embedded import Embedded
 from keepsake.models.model import Model
 from keepsake.models.ollama import OllamaModel
 from keepsake.models.openai import OpenAIModel, api_key

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from keepsake.errors import (
@@ -21,7 +20,6 @@ from keepsake.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from keepsake.language.perception import LAST_COMMA
 from keepsake.language.tokens import CHARACTERS_PER_TOKEN
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.capabilities import (
@@ -37,9 +35,10 @@ from keepsake.models.http import ServerTexts, named_errors
 from keepsake.models.profiles import AUTO, LLAMA_CPP, OLLAMA, YES, ModelProfile
 from keepsake.models.retries import retrying
 from keepsake.models.scripted import ScriptedModel
+from keepsake.models.sent_answer import SentAnswer, read_tool_call
 from keepsake.models.thoughts import AnswerText
 from keepsake.models.transport import CallLimits, limited
-from keepsake.ports import FormName, Generation, GenerationRequest, Tool, ToolCall
+from keepsake.ports import FormName, Generation, GenerationRequest
 
 log = get_logger(Subsystem.MODELS)
 
@@ -63,40 +62,11 @@ short answers. A server that ignores ``max_tokens`` is cut off there."""
 BYTES_A_TOKEN = 2048
 SPARE_BYTES = 1024 * 1024
 """The cap of an answer's body: servers send one event a token, of 200 to 600 bytes."""
-MOST_CALLS = 16
-"""The most tool calls of one answer; a turn makes one or two."""
 READING_LIMITS = 5
 """How many time limits a prompt may take to read if the server says that it reads on. What is read
 stays in the server's cache, so that a late first answer makes the next ones quick."""
 SILENT_LIMITS = 2
 """The same if the server is known to be slow, but says nothing before its answer."""
-
-
-@dataclass(slots=True)
-class SentAnswer:
-    """The metadata that a server sends with an answer, and its tool calls."""
-
-    thought: bool = False
-    finish: str = ""
-    prompt_tokens: int = 0
-    cached_tokens: int | None = None  # None if the server does not say
-    completion_tokens: int = 0
-    evaluation_seconds: float = 0.0
-    model: str = ""
-    evaluated: int = 0  # new tokens of the prompt that the server says it has read so far
-    calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # tool calls: name and arguments
-    latest: dict[int, int] = field(default_factory=dict)  # the newest call of each index
-
-    def add_call(self, at: int) -> dict[str, Any]:
-        """Return the tool call with this number, new if there is none.
-
-        Raises:
-            AnswerBrokenOff: There are too many.
-        """
-        if at not in self.calls and len(self.calls) >= MOST_CALLS:
-            what = f"The model made more than {MOST_CALLS} tool calls in one answer"
-            raise AnswerBrokenOff(what, "Ask again, or write tools: no in llm.md")
-        return self.calls.setdefault(at, {"name": "", "arguments": ""})
 
 
 class ServerModel(ABC):
@@ -315,11 +285,11 @@ class ServerModel(ABC):
             text=reply.text,
             finish_reason="length" if sent.finish == "length" else "stop",
             prompt_tokens=sent.prompt_tokens,
-            cached_tokens=_cached_tokens(sent),
+            cached_tokens=sent.from_cache,
             completion_tokens=sent.completion_tokens,
             seconds=time.monotonic() - began,
             model=sent.model or self.profile.model,
-            tool_calls=tuple(self._tool_call(each) for each in sent.calls.values()),
+            tool_calls=tuple(read_tool_call(self.server, each) for each in sent.calls.values()),
         )
 
     def _empty(self, sent: SentAnswer, *, thought: bool) -> BadAnswer:
@@ -378,7 +348,7 @@ class ServerModel(ABC):
         before = self._asked.get(request.cache_key, "")
         self._asked[request.cache_key] = request.prompt
         if request.cache_key is None or not before or caps.kind != OLLAMA:
-            read = sent.prompt_tokens - (_cached_tokens(sent) or 0)
+            read = sent.prompt_tokens - (sent.from_cache or 0)
             caps = caps.with_rate(read, sent.evaluation_seconds)
         self.capabilities = caps
         characters = sent.prompt_tokens * CHARACTERS_PER_TOKEN
@@ -407,21 +377,6 @@ class ServerModel(ABC):
             " prompts are cut to fit. Give the model a larger context there, and reload the game"
         )
 
-    def _tool_call(self, sent: Mapping[str, Any]) -> ToolCall:
-        """Parse a tool call as a server sent it; raise BadAnswer if it cannot be read."""
-        name = sent.get("name")
-        arguments = sent.get("arguments") or {}
-        if isinstance(arguments, str):
-            try:
-                arguments = json.loads(LAST_COMMA.sub(r"\1", arguments), strict=False)
-            except (ValueError, RecursionError):
-                arguments = None
-        if not isinstance(name, str) or not name or not isinstance(arguments, dict):
-            said = self.server.quoted(str(sent))
-            what = f"{self.server.name} sent an unreadable tool call ({said})"
-            raise BadAnswer(what, "Ask again, or write tools: no in llm.md")
-        return ToolCall(name, arguments)
-
     @abstractmethod
     def _list_models(self) -> list[Mapping[str, Any]]:
         """Return the server's list of models, each with its ``id``; may raise ModelError."""
@@ -445,15 +400,6 @@ class ServerModel(ABC):
         """Yield the text of the answer as it is written; put everything else into ``sent``."""
 
 
-def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """Return the tools in the JSON form that every server accepts."""
-    named = [
-        {"name": each.name, "description": each.description, "parameters": dict(each.parameters)}
-        for each in tools
-    ]
-    return [{"type": "function", "function": each} for each in named]
-
-
 type Model = ServerModel | ScriptedModel
 """The model of a profile."""
 
@@ -469,9 +415,3 @@ def _shaped(request: GenerationRequest, caps: Capabilities, reply: AnswerText) -
     reply.stop = request.stop
     reply.hold = True
     return replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
-
-
-def _cached_tokens(sent: SentAnswer) -> int | None:
-    """Return how many tokens of the prompt came from the cache; None if the server does not say."""
-    cached = sent.cached_tokens
-    return min(cached, sent.prompt_tokens) if cached is not None else None

@@ -30,7 +30,7 @@ from keepsake.models.http import (
     named_errors,
     redacted,
 )
-from keepsake.models.model import QUERY_SECONDS, SentAnswer, ServerModel, tools_as_sent
+from keepsake.models.model import QUERY_SECONDS, ServerModel
 from keepsake.models.profiles import (
     CHAT,
     DIALOGUE,
@@ -39,6 +39,7 @@ from keepsake.models.profiles import (
     OLLAMA,
     ModelProfile,
 )
+from keepsake.models.sent_answer import SentAnswer, tools_as_sent
 from keepsake.models.transport import ModelTransport, limited, within
 from keepsake.ports import GenerationRequest
 

@@ -21,8 +21,9 @@ from keepsake.models.capabilities import (
     thinks_aloud,
 )
 from keepsake.models.http import JsonServer, ServerTexts, redacted
-from keepsake.models.model import QUERY_SECONDS, SentAnswer, ServerModel, tools_as_sent
+from keepsake.models.model import QUERY_SECONDS, ServerModel
 from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, ModelProfile
+from keepsake.models.sent_answer import SentAnswer, tools_as_sent
 from keepsake.ports import GenerationRequest
 
 KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")

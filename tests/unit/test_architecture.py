@@ -145,6 +145,6 @@ def test_it_places_the_names_of_all_three_paths():
     placed = dict(places(document()))
     assert placed["CmdTalk.speak"] == "commands/speech.py"
     assert placed["Ladder.climb"] == "keepsake/memory/ladder.py"
-    assert placed["CACHE_MIB"] == placed["SLOTS"] == "keepsake/models/embedded.py"
+    assert placed["CACHE_MIB"] == placed["SLOTS"] == "keepsake/models/local/embedded.py"
     assert placed["MemorySearch.search"] == "keepsake/recall/search.py"
     assert len(placed) > 80

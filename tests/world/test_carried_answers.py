@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.records import Memory
 from tests.world.agents_world import NOT_ALLOWED, is_consent, next_of
-from tests.world.test_passing_on import ASKED, PassingOn
+from tests.world.errand_world import ASKED, ErrandWorld
 
 ASKS_BRAM = (
     "I go.\n> plan now, Bram: ask him in his ear whether the seal is dry, and whisper Tom what he"
@@ -18,7 +18,7 @@ HOME = "> walk to Tom\n> whisper Tom = Not yet, he says.\n> done 1"
 CARRIED = "Mira says this for somebody else, who will hear your plain lines."
 
 
-class CarriedAnswers(PassingOn):
+class CarriedAnswers(ErrandWorld):
     """Tom, in the room with nobody else, sends Mira to Bram, an agent who is awake."""
 
     def setUp(self) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tests.world.agents_world import NOT_ALLOWED, next_of
-from tests.world.test_passing_on import ASKED, PassingOn
+from tests.world.errand_world import ASKED, ErrandWorld
 
 QUIETLY = "Go to Ada at the quay, ask her quietly whether she minds me, and bring me her word."
 
 
-class TestQuietErrands(PassingOn):
+class TestQuietErrands(ErrandWorld):
     """Tom, among others, sends Mira to Ada, whom she asks in a whisper."""
 
     def setUp(self) -> None:
@@ -64,7 +64,7 @@ class TestQuietErrands(PassingOn):
         assert 'Mira says to you, "Any time, Tom."' in self.heard_by_tom
 
 
-class TestOpenErrands(PassingOn):
+class TestOpenErrands(ErrandWorld):
     """Tom, among others, sends Mira to Bram, with whom she has whispered before."""
 
     def test_an_open_answer_is_told_aloud_although_the_two_have_whispered_before(self):

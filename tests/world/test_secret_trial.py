@@ -9,13 +9,13 @@ from keepsake.contrib.evennia import lifecycle
 from keepsake.tasks.questions.secret_trial import QUESTIONS
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import NOT_ALLOWED, Building, is_consent, is_trial, next_of
+from tests.world.errand_world import ASKED, ErrandWorld
 from tests.world.test_events_world import EventsWorld
-from tests.world.test_passing_on import ASKED, PassingOn
 
 TO_ALLOW = [each for each in QUESTIONS if each.may]
 
 
-class Tried(PassingOn):
+class Tried(ErrandWorld):
     """Nothing is known of the model. It answers the trial as ``judge`` says."""
 
     KEEPS_SECRETS = False

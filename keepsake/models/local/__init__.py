@@ -1,1 +1,1 @@
-"""Embedding models in this process: weights from a package, and no server."""
+"""Models on this machine: embedders in this process, and llama.cpp in a child process."""

@@ -1,6 +1,6 @@
 """The embedded model: llama.cpp in a child process, serving a GGUF file.
 
-    python -m keepsake.models.embedded --port 4007 --model FILE --pid-file=FILE …
+    python -m keepsake.models.local.embedded --port 4007 --model FILE --pid-file=FILE …
 
 runs the child process. Its warm caches survive a reload of the game.
 """
@@ -52,7 +52,7 @@ class Embedded(child.Supervisor):
     stem = "model"
     name = "embedded model"
     logger = log
-    module = "keepsake.models.embedded"
+    module = "keepsake.models.local.embedded"
     health = "/health"
     off_cure = "Name it as a provider in llm.md and start the game"
     unavailable = ModelUnavailable
@@ -131,7 +131,7 @@ _server: Any = None
 
 def main() -> int:
     """Serve until a signal or the end of the game stops the process; return the exit status."""
-    parser = child.parser("keepsake.models.embedded")
+    parser = child.parser("keepsake.models.local.embedded")
     parser.add_argument("--model", type=Path, required=True, help="the weights' file")
     parser.add_argument("--context", type=int, default=CONTEXT, help="tokens for one agent")
     parser.add_argument("--pool", type=int, default=POOL, help="tokens that all slots share")
