@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from keepsake.errors import PromptTooLong
-from keepsake.models import embedded as embeddeds
 from keepsake.models.catalogue import load_catalogue
+from keepsake.models.local import embedded as embeddeds
 from keepsake.models.local.embedded import Embedded, require_gguf
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, ModelProfile
