@@ -32,7 +32,7 @@ POOL = 24576
 BATCH = 128
 """The most prompt tokens that are computed in one step, which nothing interrupts. With 2,048, the
 default, a player waits until another agent's whole prompt is read: five to twenty seconds."""
-VOICES = Path(__file__).parent / "voices"
+VOICES = Path(__file__).parents[1] / "voices"
 """LoRA adapters that tune a model to talk, each named like its model file; see ``tools/voice``."""
 LARGE_BYTES = 1 << 30
 """File size above which the slots share less context, because a large model needs more memory."""
