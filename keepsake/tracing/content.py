@@ -85,6 +85,11 @@ def told_in(text: str) -> str:
     return " ".join(each for each in SENTENCE_GAP.split(text) if not is_question(each))
 
 
+def asked_in(text: str) -> str:
+    """Return the questions of a text."""
+    return " ".join(filter(is_question, SENTENCE_GAP.split(text)))
+
+
 @dataclass(frozen=True)
 class Rarity:
     """How rare words are among the memories that were counted.

@@ -29,8 +29,17 @@ class Way(StrEnum):
     """Somebody else was spoken to."""
     WHISPERED = "whispered"
     """It was told in private."""
+    DID = "did"
+    """It did it: it gave the thing that it is about, say."""
+    GOT = "got"
+    """It was given the thing that it is about."""
     SAW = "saw"
     """It perceived it, and nobody said it."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it has it from nobody: it said or did it itself."""
+        return self in (Way.SAID, Way.DID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,8 @@ class Telling:
         link: How that is known.
         came_from: The happening in which the speaker was told it, or told it before; empty if that
             is not known.
+        asks: Whether it only asks about it, and tells nothing of it.
+        is_gift: Whether somebody gives the thing that it is about.
     """
 
     happening: str
@@ -74,6 +85,8 @@ class Telling:
     rests_on: int = 0
     link: Link | None = None
     came_from: str = ""
+    asks: bool = False
+    is_gift: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +122,7 @@ class Fact:
             What else has a part of the words is in none of the tellings.
         news: Of typed words: later lines that are near to what tells them, the nearest first; of
             each, who remembers it, by key, and the memories.
+        asked: Of typed words: lines that only ask about them and tell nobody anything; likewise.
     """
 
     tellings: tuple[Telling, ...]
@@ -117,3 +131,4 @@ class Fact:
     complete: bool = True
     strands: tuple[Strand, ...] = ()
     news: tuple[Sequence[tuple[str, Memory]], ...] = ()
+    asked: tuple[Sequence[tuple[str, Memory]], ...] = ()

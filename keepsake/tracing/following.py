@@ -13,7 +13,7 @@ from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.summaries import Summary
 from keepsake.archive.tool_verbs import TOOL_VERBS
-from keepsake.happening import KnownVerb
+from keepsake.happening import KnownVerb, Result
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.tracing.bases import Link, PromptBasis
 from keepsake.tracing.content import Content, Rarity, told_in
@@ -28,6 +28,7 @@ from keepsake.tracing.sentence import Trail
 from keepsake.tracing.standing import Holding
 from keepsake.tracing.tellings import tellings_of, text_of
 from keepsake.tracing.texts import memories_at
+from keepsake.tracing.typed.asking import only_asked, without
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
 from keepsake.tracing.typed.gathering import Found, gathered, has_near, id_of
 from keepsake.tracing.typed.meant import NOBODY, Meant, People
@@ -148,7 +149,9 @@ def follow_words(
     known = judged(archives, gathered_of, meant, people, judge) if judge else Judged()
     typed = {word for way in wording.ways for word in way}
     about = choice.of(strands(gathered_of, typed, known.chances))
-    found = likely(gathered_of, about)
+    meaning = likely(gathered_of, about)
+    asked = only_asked(meaning, meant)
+    found = without(meaning, asked)
     witnesses = {}
     for key, each in archives.items():
         memories = found[key]
@@ -184,7 +187,29 @@ def follow_words(
 
     found_by = archives, witnesses, tracer, holding, said_in
     fact = _fact(*found_by, tells=tells, also=retold, complete=complete)
-    return replace(fact, strands=tuple(about), news=tuple(_heard_in(gathered_of, known.news)))
+    told = {each.happening for each in fact.tellings}
+    return replace(
+        fact,
+        tellings=tuple(
+            replace(each, asks=each.happening in asked) for each in _worth_telling(fact)
+        ),
+        strands=tuple(about),
+        news=tuple(_heard_in(gathered_of, known.news)),
+        asked=tuple(_heard_in(gathered_of, sorted(asked - told))),
+    )
+
+
+def _worth_telling(fact: Fact) -> Iterator[Telling]:
+    """Yield the tellings without what the world showed to one agent who knew it before.
+
+    Such as that it no longer carries a thing, which others saw it give.
+    """
+    first = {(each.agent, each.path[-1].memory) for each in fact.knowers}
+    for telling in fact.tellings:
+        shown = not (telling.manner or telling.speaker or telling.agent)
+        alone = [(each.agent, each.memory) for each in telling.hearings]
+        if not shown or len(alone) > 1 or alone[0] in first:
+            yield telling
 
 
 def _heard_in(
@@ -262,8 +287,13 @@ def _fact(
 
 
 def _shows(memory: Memory) -> bool:
-    """Whether a memory that is no own act shows a fact, other than by a search of one's memory."""
-    return memory.kind is not MemoryKind.RESULT or memory.verb not in TOOL_VERBS
+    """Whether a memory that is no own act shows a fact, other than by a search of one's memory.
+
+    What could not be done shows nothing of what there is.
+    """
+    if not isinstance(memory.what, Result):
+        return True
+    return memory.what.done and memory.verb not in TOOL_VERBS
 
 
 def _basis(past: Past, number: int) -> PromptBasis:

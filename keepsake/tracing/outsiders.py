@@ -12,9 +12,21 @@ from datetime import datetime
 from itertools import islice
 
 from keepsake.archive.records import Memory
-from keepsake.happening import Manner, Person, PersonId, Sight, Speech, addressees_of, is_me
+from keepsake.happening import (
+    Manner,
+    Person,
+    PersonId,
+    Result,
+    Sight,
+    Speech,
+    What,
+    addressees_of,
+    is_me,
+)
+from keepsake.language.addressing import addresses
 from keepsake.tracing.facts import Telling, Way
 from keepsake.tracing.past import Archived
+from keepsake.tracing.tellings import is_gift
 from keepsake.tracing.texts import SegmentTexts, key_of, memories_at
 from keepsake.tracing.typed.meant import People
 
@@ -59,12 +71,10 @@ def outsiders(
     strangers = {stands: each for stands, each in known.items() if each.id not in agents}
     found: dict[PersonId, Outsider] = {}
     for telling in tellings:
-        hearing = telling.hearings[0]
-        archived = archives[hearing.agent]
-        segments = archived.texts.of(archived.folder)
-        memory = next(memories_at(segments, [hearing.memory]), None)
-        if memory is None:
+        remembered = _remembered(telling, archives)
+        if remembered is None:
             continue
+        memory, segments = remembered
         source = names.get(telling.agent, telling.speaker)
         for person, way in _parties(memory, telling, segments, strangers):
             if person.id and person.id not in agents and person.id not in found:
@@ -72,12 +82,33 @@ def outsiders(
                     key=person.id,
                     name=person.name,
                     way=way,
-                    source="" if way is Way.SAID else source,
+                    source="" if way.is_own else source,
                     time=telling.time,
                     happening=telling.happening,
                     private=telling.private,
                 )
     return [*found.values()]
+
+
+def _remembered(
+    telling: Telling, archives: Mapping[str, Archived]
+) -> tuple[Memory, Sequence[SegmentTexts]] | None:
+    """Return a memory that tells most of who took part in a telling, and where it is kept.
+
+    What came of an own act says nothing of that: others saw the act, or the act itself has it.
+    """
+    found: tuple[Memory, Sequence[SegmentTexts]] | None = None
+    for hearing in telling.hearings:
+        archived = archives[hearing.agent]
+        segments = archived.texts.of(archived.folder)
+        memory = next(memories_at(segments, [hearing.memory]), None)
+        if memory is None:
+            continue
+        if not isinstance(memory.what, Result):
+            return memory, segments
+        act = next(memories_at(segments, [memory.what.act]), memory)
+        found = found or (act, segments)
+    return found
 
 
 def _parties(
@@ -89,18 +120,26 @@ def _parties(
     """Yield who took part in a telling, without who remembers it, each with how they know of it."""
     what = memory.what
     if not memory.is_own and memory.source:
-        yield Person(memory.source, memory.source_id), Way.SAID
+        by = Person(memory.source, memory.source_id)
+        yield by, Way.SAID if isinstance(what, Speech) else Way.DID
     hidden = telling.private or memory.manner == Manner.WHISPER
     for each in addressees_of(what):
         if not is_me(each):
-            yield each, Way.WHISPERED if hidden else Way.TOLD
+            yield each, _way_of_addressee(what, hidden=hidden)
     if isinstance(what, Speech) and memory.manner == Manner.SAY and not hidden:
-        way = Way.OVERHEARD if what.to else Way.TOLD
         for stands in _bystanders(memory, segments, strangers.keys()):
-            yield strangers[stands], way
+            called = not what.to or addresses(what.words, strangers[stands].name)
+            yield strangers[stands], Way.TOLD if called else Way.OVERHEARD
     elif not isinstance(what, Speech):
         for stands in _bystanders(memory, segments, strangers.keys()):
             yield strangers[stands], Way.SAW
+
+
+def _way_of_addressee(what: What, *, hidden: bool) -> Way:
+    """Return how somebody knows of what is said or done to them."""
+    if not isinstance(what, Speech):
+        return Way.GOT if is_gift(what) else Way.SAW
+    return Way.WHISPERED if hidden else Way.TOLD
 
 
 def _bystanders(

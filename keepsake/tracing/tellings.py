@@ -7,7 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from keepsake.archive.records import Memory
-from keepsake.happening import Manner, addressees_of, is_me
+from keepsake.happening import (
+    Deed,
+    KnownVerb,
+    Manner,
+    Result,
+    Speech,
+    What,
+    addressees_of,
+    is_me,
+)
+from keepsake.language.addressing import addresses
 from keepsake.tracing.facts import Hearing, Telling, Way
 from keepsake.tracing.paths import Tracer, Witness
 
@@ -56,19 +66,43 @@ def telling_in(
         names: The agents' names, by key.
     """
     own = next(((key, memory) for key, memory in told if memory.is_own), None)
-    agent, memory = own or told[0]
+    doer = next((key for key, memory in told if _did(memory)), "")
+    agent, memory = own or _seen_best(told)
     return Telling(
         happening=happening,
         time=memory.time,
         place=memory.place,
-        speaker="" if own else memory.source,
-        agent=agent if own else "",
+        speaker="" if own or doer else memory.source,
+        agent=agent if own else doer,
         to=tuple(addressed(memory, names[agent])),
         manner=memory.manner,
         text=text_of(memory),
         private=memory.confidants is not None,
-        hearings=tuple(Hearing(key, each.number, _way(each)) for key, each in told),
+        hearings=tuple(Hearing(key, each.number, _way(each, names[key])) for key, each in told),
+        is_gift=any(is_gift(each.what) or each.gave_something for _, each in told),
     )
+
+
+def is_gift(what: What) -> bool:
+    """Return whether somebody gives a thing to somebody."""
+    return isinstance(what, Deed) and what.verb == KnownVerb.GIVE
+
+
+def _did(memory: Memory) -> bool:
+    """Return whether it is what came of the agent's moving a thing."""
+    what = memory.what
+    moves = (KnownVerb.GET, KnownVerb.DROP)
+    return memory.gave_something or (isinstance(what, Result) and what.done and what.verb in moves)
+
+
+def _seen_best(told: Sequence[tuple[str, Memory]]) -> tuple[str, Memory]:
+    """Return who of those that remember a happening saw it from without; else any who saw it.
+
+    Who does something, or has it done to them, reads it as *you*.
+    """
+    seen = [each for each in told if isinstance(each[1].what, Deed)]
+    by_others = (each for each in seen if not any(map(is_me, addressees_of(each[1].what))))
+    return next(by_others, next(iter(seen), told[0]))
 
 
 def addressed(memory: Memory, name: str) -> Iterator[str]:
@@ -93,12 +127,20 @@ def _came_from(agent: str, memory: Memory, tracer: Tracer) -> str:
     return before[-1].happening if before and last.happening == memory.happening else ""
 
 
-def _way(memory: Memory) -> Way:
-    if memory.is_own:
-        return Way.SAID
+def _way(memory: Memory, name: str) -> Way:
+    """Return how an agent came to know of what it remembers; ``name``: its own."""
     heard = memory.heard
     if heard is None:
-        return Way.SAW
+        return _way_of_deed(memory)
     if heard.manner is Manner.WHISPER or memory.confidants is not None:
         return Way.WHISPERED
-    return Way.TOLD if heard.is_to_me_or_all else Way.OVERHEARD
+    to_it = heard.is_to_me_or_all or addresses(heard.words, name)
+    return Way.TOLD if to_it else Way.OVERHEARD
+
+
+def _way_of_deed(memory: Memory) -> Way:
+    if memory.is_own:
+        return Way.SAID if isinstance(memory.what, Speech) else Way.DID
+    if _did(memory):
+        return Way.DID
+    return Way.GOT if memory.gift_to_me else Way.SAW

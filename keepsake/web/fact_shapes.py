@@ -96,6 +96,10 @@ class TellingView(Shape):
     came_from: str
     """The happening in which the speaker was told it, or told it before; empty if that is not
     known."""
+    asks: bool = False
+    """Whether it only asks about it, and tells nothing of it."""
+    gift: bool = False
+    """Whether somebody gives the thing that it is about."""
 
 
 class StepView(Shape):

@@ -36,6 +36,7 @@ from keepsake.tracing.facts import Way
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.standing import Hold, Standing
 from keepsake.web.asked.shapes import QuestionKind
+from keepsake.web.pasts.who_shapes import NewsKind
 from keepsake.web.questions.motive import MotiveKind
 from keepsake.web.searching import By
 
@@ -85,6 +86,7 @@ def _script() -> str:
         "MemoryKind": _members(MemoryKind),
         "MemoryOp": _members(MemoryOp),
         "MotiveKind": _members(MotiveKind),
+        "NewsKind": _members(NewsKind),
         "PlanState": _members(PlanState),
         "RecalledKind": _members(RecalledKind),
         "SleepOp": _members(SleepOp),

@@ -258,7 +258,7 @@ def test_a_summary_of_before_may_tell_what_is_said_again(village):
 def test_a_telling_says_to_whom_it_was_said(village):
     village.said("Anneke", SISTER, "Oswin", to=["Mira"])
     village.said("Mira", "Liesbet, then.", to=["Anneke"], manner=Manner.WHISPER)
-    village.said("Bram", "Liesbet who?", "Joss")
+    village.said("Bram", "Liesbet is her name.", "Joss")
     told = village.follow("Liesbet").tellings
     assert [each.to for each in told] == [("Mira",), ("Anneke",), ()]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.happening import Manner, Person, Sight
+from keepsake.happening import ME, Deed, Manner, Person, Result, Sight
 from keepsake.tracing.facts import Way
 from keepsake.tracing.outsiders import outsiders
 from keepsake.tracing.typed.meant import People
@@ -62,3 +62,29 @@ def test_whoever_came_and_went_unseen_hears_nothing(village):
     goes(village, "Bob", "Mira")  # Mira was out when he came: she sees him go
     village.said("Anneke", "The bell is under the pier.", to=["Mira"])
     assert "Bob" not in known(village, "bell")
+
+
+def test_who_is_called_by_name_was_told(village):
+    village.said("Bob", "Good evening.", to=["Mira"])
+    village.said("Anneke", "Hold this, Mira. Bob, the bell is under the pier.", to=["Mira"])
+    assert known(village, "bell")["Bob"] == (Way.TOLD, "Anneke")
+
+
+def test_who_gave_a_thing_did_it_and_who_was_given_it_got_it(village):
+    anneke, bob = Person("Anneke", "anneke"), Person("Bob", "bob")
+    shown = "Anneke gives a blue cup to Bob."
+    gift = Deed(actor=anneke, verb="give", objects=("a blue cup",), to=(bob,), shown=shown)
+    village.remember("Mira", gift, happening="gift")
+    assert known(village, "blue cup") == {
+        "Anneke": (Way.DID, ""),
+        "Bob": (Way.GOT, "Anneke"),
+    }
+
+
+def test_to_whom_an_agent_alone_gave_a_thing_is_known_from_its_act(village):
+    bob = Person("Bob", "bob")
+    act = Deed(actor=ME, verb="give", objects=("cup",), to=(bob,), shown="give cup to Bob")
+    number = village.remember("Mira", act, happening="gift")
+    result = Result(verb="give", act=number, shown="You give a blue cup to Bob.")
+    village.remember("Mira", result, happening="gift")
+    assert known(village, "blue cup") == {"Bob": (Way.GOT, "Mira")}

@@ -15,7 +15,7 @@ from keepsake.web.asked.shapes import AnswerLine, AnswerView, QuestionKind
 from keepsake.web.fact_shapes import MapRoom, OutsiderView
 from keepsake.web.now import rooms
 from keepsake.web.pasts.followed import fact_now
-from keepsake.web.pasts.who_shapes import KnowingView, NewsView, WhoView
+from keepsake.web.pasts.who_shapes import KnowingView, NewsKind, NewsView, WhoView
 from keepsake.web.people import known
 from keepsake.web.people.telling import weights_in
 from keepsake.web.remembered import TEXTS
@@ -129,10 +129,20 @@ def _outside(known_to: OutsiderView, texts: Mapping[str, str]) -> AnswerLine:
     )
 
 
+_DEEDS: Mapping[Way, str] = {
+    Way.DID: "did it",
+    Way.GOT: "got it from {0}",
+    Way.SAW: "saw it",
+}
+"""How somebody knows of what was done."""
+
+
 def _from(way: Way | None, source: str) -> str:
     """Return how somebody came to know it: ``from Anneke``."""
     if way is Way.OVERHEARD and source:
         return f"overheard {source}"
+    if way is not None and way in _DEEDS:
+        return _DEEDS[way].format(source)
     return f"from {source}" if source else "said it first"
 
 
@@ -152,11 +162,18 @@ def _perhaps(who: WhoView) -> Iterator[tuple[datetime, AnswerLine]]:
         yield each.time, line
 
 
+_NEWS: Mapping[NewsKind, str] = {
+    NewsKind.TOLD: "Told again",
+    NewsKind.ASKED: "Asked about it",
+    NewsKind.NEAR: "Later, perhaps of it",
+}
+
+
 def _later(news: NewsView) -> AnswerLine:
-    """Return what was said of it later."""
+    """Return what else was said of it."""
     to = f" to {', '.join(news.to)}" if news.to else ""
     return AnswerLine(
-        label="Told again" if news.told else "Later, perhaps of it",
+        label=_NEWS[news.kind],
         text=short(f"{news.speaker}{to}: {news.text}"),
         aside=_at(news.time),
         private=news.private,

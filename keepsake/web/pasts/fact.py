@@ -37,7 +37,7 @@ from keepsake.web.fact_shapes import (
 from keepsake.web.pasts.archives import Folders, archives_of
 from keepsake.web.pasts.strands import people_of, strand_views
 from keepsake.web.pasts.who import who_knows
-from keepsake.web.pasts.who_shapes import NewsView
+from keepsake.web.pasts.who_shapes import NewsKind, NewsView
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.noted import noted
 from keepsake.web.privacy import WHISPERED, privacy_of
@@ -141,15 +141,20 @@ def fact(
     who = who_knows(
         view,
         {int(key): name for key, name in names.items()},
-        tuple(_near(each, names) for each in found.news),
+        (
+            *(_near(each, names, NewsKind.NEAR) for each in found.news),
+            *(_near(each, names, NewsKind.ASKED) for each in found.asked),
+        ),
         chosen=bool(choice.meant or choice.other),
         now=now,
     )
     return view.model_copy(update={"who": who})
 
 
-def _near(heard: Sequence[tuple[str, Memory]], names: Mapping[str, str]) -> NewsView:
-    """Return a line that is near to what tells a fact. ``heard``: Who remembers it, by key."""
+def _near(
+    heard: Sequence[tuple[str, Memory]], names: Mapping[str, str], kind: NewsKind
+) -> NewsView:
+    """Return a line that bears on a fact. ``heard``: Who remembers it, by key."""
     telling = telling_in("", heard, names)
     key, memory = heard[0]
     return NewsView(
@@ -160,7 +165,7 @@ def _near(heard: Sequence[tuple[str, Memory]], names: Mapping[str, str]) -> News
         to=telling.to,
         text=telling.text,
         private=privacy_of(memory),
-        told=False,
+        kind=kind,
     )
 
 
@@ -213,6 +218,8 @@ def _telling(telling: Telling, archives: Mapping[str, Archived]) -> TellingView:
         rests_on=telling.rests_on,
         link=telling.link,
         came_from=telling.came_from,
+        asks=telling.asks,
+        gift=telling.is_gift,
     )
 
 

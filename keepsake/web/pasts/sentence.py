@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from keepsake.web.fact_shapes import FactView, StrandView
+from keepsake.tracing.facts import Way
+from keepsake.web.fact_shapes import FactView, OutsiderView, StrandView
 from keepsake.web.pasts.who_shapes import FirstTellingView, KnowingView
 from keepsake.web.questions.clock import as_shown
 
+_SEEN = (Way.GOT, Way.SAW)
 NAMED = 12
-"""The most people that a sentence names."""
+"""The most people that perhaps know it that a sentence names."""
+FEW = 6
+"""The most people that know it who are named, and not counted: they fit into one line."""
 
 
 def sentence(
@@ -32,28 +36,69 @@ def sentence(
         chosen: Whether somebody said which of the lines mean the typed words.
         now: The present time; None if the day need not be said.
     """
-    perhaps = [one.name for each in sources if not each.counted for one in each.to]
+    perhaps = [one for each in sources if not each.counted for one in _people_of(each)]
     what = f"“{fact.words}”" if fact.words else "it"
     if fact.words and not fact.tellings:
         return _untold(fact, what, perhaps)
     if not (knowing or fact.noted or fact.echoes):
         return ""
     sure = [each for each in knowing if not each.doubtful]
-    players = len(fact.outsiders)
-    number = f"{len(sure):,} of {len(agents):,}" if sure else f"None of the {len(agents):,}"
-    if sure and fact.words and _is_judged(fact, chosen=chosen):
-        number = f"Probably {number}"
-    of = "agent" if len(agents) == 1 else "agents"
-    others = f" and {players:,} player{'' if players == 1 else 's'}" if players else ""
-    one = len(sure) + players == 1
-    verb = "knows" if one else "know"
-    if fact.words:
-        may = "lines that may be of" if _is_unsure(fact, chosen=chosen) else "of"
-        verb = f"{'has' if one else 'have'} heard {may}"
     doubtful = [each.agent for each in knowing if each.doubtful]
     rest = [*doubtful, *perhaps, *_in_part(fact, agents, knowing)]
     doubt = f" Perhaps {_names(rest)} too." if rest else ""
-    return f"{number} {of}{others} {verb} {what}{_day(sure, now)}.{doubt}"
+    origin = _origin(sure, fact.outsiders, sources)
+    known = [each for each in sure if each.agent != origin]
+    others = [each for each in fact.outsiders if each.name != origin]
+    who, one = _who(known, others, len(agents))
+    if fact.tellings and all(each.asks for each in fact.tellings):
+        asks = f"{origin} only asked" if origin else "it was only asked"
+        return f"Nobody is known to have told {what}: {asks}. {who} heard that.{doubt}"
+    if not (known or others) and origin:
+        who, one, origin = f"Only {origin}", True, ""
+    if sure and fact.words and _is_judged(fact, chosen=chosen):
+        who = f"Probably {who[0].lower() if who.startswith('Only') else who[0]}{who[1:]}"
+    verb = "knows" if one else "know"
+    if fact.words:
+        verb = f"{verb} of"
+        if _is_unsure(fact, chosen=chosen):
+            verb = f"{'has' if one else 'have'} heard lines that may be of"
+    source = f", from {origin}" if origin else ""
+    return f"{who} {verb} {what}{source}{_day(sure, now)}.{doubt}"
+
+
+def _people_of(step: FirstTellingView) -> Sequence[str]:
+    """Return who came to know it by a step: if nobody else, then who said it."""
+    return [each.name for each in step.to] or [step.source]
+
+
+def _origin(
+    sure: Sequence[KnowingView],
+    outsiders: Sequence[OutsiderView],
+    steps: Sequence[FirstTellingView],
+) -> str:
+    """Return who began it, if it was one alone: they need not be counted among those who know.
+
+    Empty if several did, or nobody; and if some saw another do something, who told nobody of it.
+    """
+    began = {
+        *(each.agent for each in sure if each.way is not None and each.way.is_own),
+        *(each.name for each in outsiders if each.way.is_own),
+        *(each.source for each in steps if each.counted and each.way in _SEEN),
+    }
+    return began.pop() if len(began) == 1 else ""
+
+
+def _who(
+    known: Sequence[KnowingView], others: Sequence[OutsiderView], agents: int
+) -> tuple[str, bool]:
+    """Return who they are: a few by name, more in numbers; and whether it is one alone."""
+    number = len(known) + len(others)
+    if 0 < number <= FEW:
+        names = [*(each.agent for each in known), *(each.name for each in others)]
+        return _names(names), number == 1
+    some = f"{len(known):,} of {agents:,}" if known else f"None of the {agents:,}"
+    players = f" and {len(others):,} player{'' if len(others) == 1 else 's'}" if others else ""
+    return f"{some} agent{'' if agents == 1 else 's'}{players}", False
 
 
 def _day(sure: Sequence[KnowingView], now: datetime | None) -> str:
@@ -61,7 +106,7 @@ def _day(sure: Sequence[KnowingView], now: datetime | None) -> str:
     days = {as_shown(each.time).date() for each in sure}
     if now is None or len(days) != 1 or as_shown(now).date() in days:
         return ""
-    return f", on {days.pop():%a %-d %b}"
+    return f", since {days.pop():%a %-d %b}"
 
 
 def _untold(fact: FactView, what: str, perhaps: Sequence[str]) -> str:

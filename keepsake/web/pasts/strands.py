@@ -16,7 +16,7 @@ from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.logs import Subsystem, get_logger
 from keepsake.ports import Embedder
-from keepsake.tracing.facts import Telling, Way
+from keepsake.tracing.facts import Telling
 from keepsake.tracing.tellings import telling_in, text_of
 from keepsake.tracing.typed.choice import LineChoice
 from keepsake.tracing.typed.gathering import Line
@@ -175,5 +175,5 @@ def _knowers(tellings: Sequence[Telling], names: Mapping[str, str]) -> Iterator[
                 agent=names[each.agent],
                 n=each.memory,
                 way=each.way,
-                source="" if each.way is Way.SAID else source,
+                source="" if each.way.is_own else source,
             )

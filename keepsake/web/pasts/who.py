@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,11 +13,12 @@ from keepsake.tracing.kept import Kept
 from keepsake.tracing.standing import Hold, Standing
 from keepsake.web.fact_shapes import FactView, HearingView, KnowerView, StrandView, TellingView
 from keepsake.web.pasts.sentence import sentence
+from keepsake.web.pasts.steps import Steps
 from keepsake.web.pasts.who_shapes import (
     FirstTellingView,
     KnowingView,
+    NewsKind,
     NewsView,
-    PersonOfFact,
     WhoView,
 )
 from keepsake.web.people.noted import NotedView
@@ -57,9 +57,8 @@ def who_knows(
         chosen: Whether somebody said which of the lines mean the typed words.
         now: The present time; None if the day need not be said.
     """
-    known = _Knowledge(fact, agents, chosen)
-    knowing = tuple(map(known.knowing, fact.knowers))
-    sources = tuple(known.sources(knowing))
+    knowing = tuple(map(_Knowledge(fact, agents, chosen).knowing, fact.knowers))
+    sources = tuple(Steps(fact, agents, knowing).all())
     return WhoView(
         answer=sentence(fact, agents, knowing, sources, chosen=chosen, now=now),
         knowing=knowing,
@@ -127,7 +126,7 @@ class _Knowledge:
             n = hearing.n
             time = telling.time
             heard = telling.text
-            source = "" if way is Way.SAID else self._speaker(telling)
+            source = "" if way.is_own else self._speaker(telling)
         doubtful = len(self._likely) > 1 and not self.chosen and knower.id not in self._surely
         noted = [each for each in self.fact.noted if each.id == knower.id]
         hold, now = held(knower, noted)
@@ -158,87 +157,6 @@ class _Knowledge:
     def _speaker(self, telling: TellingView) -> str:
         return self.agents.get(telling.id or 0) or telling.speaker or "the world"
 
-    # -- who told whom
-
-    def sources(self, knowing: Sequence[KnowingView]) -> Iterator[FirstTellingView]:
-        """Yield the tellings by which some came to know it, those in doubt last."""
-        groups: dict[tuple[bool, str, str], list[FirstTellingView]] = defaultdict(list)
-        for each in (*map(self._of_agent, knowing), *self._of_others(), *self._perhaps(knowing)):
-            said = each.way is Way.SAID
-            teller = f"{each.to[0].name} said" if said else each.source
-            groups[each.doubtful, teller, each.happening or f"{each.to[0].id}"].append(each)
-        merged = [_merged(some) for some in groups.values()]
-        told = {(each.source, each.happening) for each in merged}
-        shown = (each for each in merged if not _is_source(each, told))
-        yield from sorted(shown, key=lambda each: (each.doubtful, each.time))
-
-    def _of_agent(self, knowing: KnowingView) -> FirstTellingView:
-        return FirstTellingView(
-            source=knowing.source,
-            source_id=self._number(knowing.source),
-            to=(PersonOfFact(id=knowing.id, key="", name=knowing.agent),),
-            way=knowing.way,
-            time=knowing.time,
-            happening=knowing.happening,
-            private=knowing.private,
-            doubtful=knowing.doubtful,
-            counted=True,
-            text=knowing.heard,
-        )
-
-    def _of_others(self) -> Iterator[FirstTellingView]:
-        texts = {each.happening: each.text for each in self.fact.tellings}
-        for each in self.fact.outsiders:
-            yield FirstTellingView(
-                source=each.source,
-                source_id=self._number(each.source),
-                to=(PersonOfFact(id=None, key=each.key, name=each.name),),
-                way=each.way,
-                time=each.time,
-                happening=each.happening,
-                private=each.private,
-                doubtful=False,
-                counted=True,
-                text=texts.get(each.happening, ""),
-            )
-
-    def _perhaps(self, knowing: Sequence[KnowingView]) -> Iterator[FirstTellingView]:
-        """Yield who perhaps knows it, by lines that perhaps tell it, each once."""
-        there = {each.id for each in knowing}
-        for strand in self.fact.strands:
-            for each in strand.knowers if strand.perhaps and not strand.refused else ():
-                if each.id not in there:
-                    there.add(each.id)
-                    yield FirstTellingView(
-                        source=each.source,
-                        source_id=self._number(each.source),
-                        to=(PersonOfFact(id=each.id, key="", name=each.agent),),
-                        way=each.way,
-                        time=strand.time,
-                        happening=f"{strand.id} {strand.n}",
-                        private=strand.private,
-                        doubtful=True,
-                        counted=False,
-                        text=strand.text,
-                    )
-
-    def _number(self, name: str) -> int | None:
-        return next((number for number, each in self.agents.items() if each == name), None)
-
-
-def _merged(some: Sequence[FirstTellingView]) -> FirstTellingView:
-    first = some[0]
-    way = first.way
-    if way is Way.OVERHEARD and any(each.way is not way for each in some):
-        way = Way.TOLD
-    to = tuple(one for each in some for one in each.to)
-    return first.model_copy(update={"to": to, "way": way})
-
-
-def _is_source(each: FirstTellingView, told: Set[tuple[str, str]]) -> bool:
-    """Whether who said it is shown beside those whom they told it then."""
-    return each.way is Way.SAID and len(each.to) == 1 and (each.to[0].name, each.happening) in told
-
 
 def held(knower: KnowerView, noted: Sequence[NotedView]) -> tuple[Hold, str]:
     """Return what an agent has of a fact now, whatever words led to it, and that in words.
@@ -268,6 +186,11 @@ def place_of(noted: NotedView) -> str:
     return _PLACES[noted.book].format(noted.title)
 
 
+def _is_for_others(telling: TellingView) -> bool:
+    """Whether it is more than what somebody did alone, as only they know."""
+    return bool(telling.manner) or any(each.way is not Way.DID for each in telling.hearings)
+
+
 def _news(
     fact: FactView,
     sources: Sequence[FirstTellingView],
@@ -285,10 +208,13 @@ def _news(
             to=each.to,
             text=each.text,
             private=each.private,
-            told=True,
+            kind=NewsKind.TOLD,
         )
         for each in fact.tellings[1:]
-        if each.happening not in first and each.hearings and (each.id or each.speaker)
+        if each.happening not in first
+        and each.hearings
+        and (each.id or each.speaker)
+        and _is_for_others(each)
     ]
     later = [each for each in near if f"{each.id} {each.n}" not in first]
     most = max(MOST_NEWS - len(later), 2)

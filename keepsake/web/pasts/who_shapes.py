@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 
 from keepsake.tracing.facts import Way
 from keepsake.tracing.standing import Hold
@@ -35,26 +36,31 @@ class KnowingView(Shape):
 
 
 class PersonOfFact(Shape):
-    """Somebody who came to know a fact."""
+    """Somebody who had a part in a telling of a fact."""
 
     id: int | None
     """The number of the agent; null if it is none."""
     key: str
     """The identity of somebody who is no agent; else empty."""
     name: str
+    way: Way | None = None
+    """How they know of this telling; null if that is not known."""
+    knew: bool = False
+    """Whether they had come to know the fact before."""
 
 
 class FirstTellingView(Shape):
-    """A telling by which some came to know a fact."""
+    """A telling by which some came to know a fact, or by which a thing went to somebody."""
 
     source: str
-    """Who told it; empty if those who know it said it themselves, or nobody did."""
+    """Who told it, or did it; empty if nobody did."""
     source_id: int | None
     """The number of the agent who told it; null if it was none."""
     to: tuple[PersonOfFact, ...]
-    """Who came to know it so."""
+    """Who came to know it so, those to whom it was told first; and those to whom it was told though
+    they knew it. Without the source, who may be the only one who is known to know it."""
     way: Way | None
-    """As of the first of them; ``overheard`` only if all of them did."""
+    """As of the first of them; of the source, if there is nobody else."""
     time: datetime
     happening: str
     private: Privacy
@@ -64,10 +70,26 @@ class FirstTellingView(Shape):
     counted: bool
     """Whether those who heard it count as knowing the fact."""
     text: str
+    id: int
+    n: int
+    """An agent, and its memory of the line: by it the sentence can be followed."""
+    asks: bool = False
+    """Whether it only asks about it: nothing else is known to tell it."""
+
+
+class NewsKind(StrEnum):
+    """How a line bears on a fact."""
+
+    TOLD = "told"
+    """It tells it again."""
+    ASKED = "asked"
+    """It asks about it, and tells nothing of it."""
+    NEAR = "near"
+    """It is only near to what tells it, and may be of another."""
 
 
 class NewsView(Shape):
-    """A later line about a fact: it was told again, or something was said that is near to it."""
+    """Another line about a fact, by which nobody came to know it."""
 
     id: int
     n: int
@@ -78,8 +100,7 @@ class NewsView(Shape):
     text: str
     private: Privacy
     """How it is private, in words; empty if anybody may know it."""
-    told: bool
-    """Whether it tells the fact. Else it is only near to what tells it, and may be of another."""
+    kind: NewsKind
 
 
 class WhoView(Shape):
@@ -90,6 +111,7 @@ class WhoView(Shape):
     knowing: tuple[KnowingView, ...]
     """As ``knowers`` of the fact, in the same order."""
     sources: tuple[FirstTellingView, ...]
-    """Who told whom first, the earliest first; those in doubt are last."""
+    """Who told whom first, and who gave whom what it is about, the earliest first; those in doubt
+    are last."""
     news: tuple[NewsView, ...]
-    """What was said of it later, in order."""
+    """What else was said of it, in order: told again, asked, or near to it."""

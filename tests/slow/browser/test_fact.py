@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.slow.browser.looking import open_mira
 from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
 
-HEARD = re.compile(r"^1 of 7 agents and 1 player have heard of “[^”]*Edwin”")
+HEARD = re.compile(r"^Mira knows of “[^”]*Edwin”, from Tamsin")
 
 
 def test_words_lead_to_who_knows_them_on_the_map_and_in_time(page: Page, world: WatchedWorld):
@@ -27,7 +27,7 @@ def test_words_lead_to_who_knows_them_on_the_map_and_in_time(page: Page, world: 
     expect(page.locator("#knowers li").first).to_have_class(re.compile("to-come"))
     expect(page.locator("#knowers li").first).to_contain_text("does not know it yet")
     expect(page.locator("#answer")).to_have_text(
-        re.compile(r"^By \w+ .*, none of the 7 agents had heard of “Edwin”\.$")
+        re.compile(r"^By \w+ .*, none of the 7 agents knew of “Edwin”\.$")
     )
     page.get_by_role("button", name="Now", exact=True).click()
     expect(mira).not_to_have_class("face unknowing")
@@ -95,10 +95,9 @@ def test_the_page_begins_with_a_sentence_that_says_who_knows_it_from_whom(
     answer = page.locator("#answer")
     expect(answer).to_have_text(HEARD)
     told = page.locator("#sources > li")
-    expect(told).to_have_text(re.compile(r"^TaTamsin→MiMira aloud, "))
+    expect(told).to_have_text(re.compile(r"^1\d\d:\d\d TaTamsin→MiMiraaloud"))
     expect(told.locator(".player")).to_have_text("TaTamsin")
-    card = page.locator("#knowers > li")
-    expect(card.locator(".first q")).to_have_text(FACT)
+    expect(told.locator(".line")).to_have_text(FACT)
     above = answer.evaluate(
         "(each) => [...document.querySelectorAll('main p, main li')]"
         ".filter((one) => one.offsetParent && one.innerText.trim())[0] === each"
@@ -111,13 +110,13 @@ def test_who_knew_it_is_counted_as_of_the_time_of_the_scrubber(page: Page, world
     expect(page.locator("#answer")).to_have_text(HEARD)
     page.locator("#scrubber input").press("Home")
     expect(page.locator("#summary")).to_have_text("0 tellings.")
-    expect(page.locator("#answer")).to_contain_text("none of the 7 agents had heard of")
+    expect(page.locator("#answer")).to_contain_text("none of the 7 agents knew of")
 
 
 def test_on_a_phone_who_knows_it_comes_before_the_map(page: Page, world: WatchedWorld):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/agents/fact?q=Edwin")
-    known = page.locator("#knowers li").first
+    known = page.locator("#sources li").first
     expect(known).to_be_in_viewport()
     place = known.bounding_box()
     below = page.locator("#map").bounding_box()
@@ -129,11 +128,44 @@ def test_on_a_phone_who_knows_it_comes_before_the_map(page: Page, world: Watched
 def test_answer_map_scrubber_and_how_it_went_stand_in_one_screen(page: Page, world: WatchedWorld):
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto("/agents/fact?q=Edwin")
+    expect(page.locator("#sources li").first).to_be_in_viewport(ratio=1)
     expect(page.locator("#knowers li").first).to_be_in_viewport(ratio=1)
-    expect(page.locator("#tellings > li").first).to_be_in_viewport(ratio=1)
-    expect(page.locator("#map")).to_be_in_viewport(ratio=0.6)  # else its names are too small
+    expect(page.locator("#map")).to_be_in_viewport(ratio=0.9)
     expect(page.locator("#scrubber input")).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("button", name="Now", exact=True)).to_be_in_viewport(ratio=1)
+
+
+def test_without_words_the_page_says_what_to_do(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    begin = page.locator("#begin")
+    expect(begin).to_contain_text("Type words that somebody said")
+    expect(begin.get_by_role("link", name="search by meaning")).to_be_visible()
+    expect(page.get_by_role("heading", name="How it went")).to_be_hidden()
+    page.get_by_label("Words", exact=True).fill("Edwin")
+    page.get_by_role("button", name="Follow").click()
+    expect(page.get_by_role("heading", name="How it went")).to_be_visible()
+    expect(begin).to_be_hidden()
+
+
+def test_a_step_leads_to_its_place_on_the_map_and_to_its_sentence(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact?q=Edwin")
+    step = page.locator("#sources > li").first
+    step.get_by_role("button", name="1").click()
+    expect(page.locator("#telling-1")).to_have_class(re.compile("chosen"))
+    step.get_by_role("link", name=FACT).click()
+    expect(page.locator("#sentence")).to_contain_text(FACT)
+
+
+def test_on_a_phone_each_link_can_be_hit_with_a_finger(page: Page, world: WatchedWorld):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/agents/fact?q=Edwin")
+    expect(page.locator("#sources > li").first).to_be_visible()
+    small = page.evaluate(
+        """() => [...document.querySelectorAll(".went a, .went button, .went summary")]
+            .filter((each) => each.offsetParent && each.getBoundingClientRect().height < 24)
+            .map((each) => each.outerHTML)"""
+    )
+    assert small == []
 
 
 def test_how_long_nothing_happened_stands_only_where_it_has_room(page: Page, world: WatchedWorld):

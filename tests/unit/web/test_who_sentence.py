@@ -8,9 +8,9 @@ import pytest
 
 from keepsake.tracing.facts import Way
 from keepsake.tracing.standing import Hold
-from keepsake.web.fact_shapes import FactView, StrandView, TellingView
+from keepsake.web.fact_shapes import FactView, OutsiderView, StrandView, TellingView
 from keepsake.web.pasts.sentence import sentence
-from keepsake.web.pasts.who_shapes import KnowingView
+from keepsake.web.pasts.who_shapes import FirstTellingView, KnowingView, PersonOfFact
 
 THEN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 AGENTS = {1: "Mira", 2: "Joss"}
@@ -82,9 +82,7 @@ def told(*, judged, written, chosen=False):
 
 
 def test_what_was_found_by_its_meaning_is_only_probable():
-    assert told(judged=True, written=False) == (
-        "Probably 1 of 2 agents has heard of “deaf on one side”."
-    )
+    assert told(judged=True, written=False) == ("Probably Mira knows of “deaf on one side”.")
 
 
 @pytest.mark.parametrize(
@@ -93,4 +91,78 @@ def test_what_was_found_by_its_meaning_is_only_probable():
 )
 def test_what_has_the_words_as_typed_or_was_chosen_is_sure(judged, written, chosen):
     sure = told(judged=judged, written=written, chosen=chosen)
-    assert sure == "1 of 2 agents has heard of “deaf on one side”."
+    assert sure == "Mira knows of “deaf on one side”."
+
+
+def knower(number, name, **changed):
+    return MIRA.model_copy(update={"id": number, "agent": name, **changed})
+
+
+def player(name, way):
+    return OutsiderView(
+        key=name,
+        name=name,
+        way=way,
+        source="" if way is Way.SAID else "Tom",
+        time=THEN,
+        happening="a",
+        private="",
+    )
+
+
+def answer(knowing, outsiders=(), sources=(), **told):
+    fact = FactView(
+        words="bell",
+        memory=None,
+        suggested=(),
+        complete=True,
+        tellings=(TOLD.model_copy(update=told),),
+        knowers=(),
+        outsiders=outsiders,
+        noted=(),
+        echoes=(),
+    )
+    names = {number: f"Agent {number}" for number in range(1, 8)}
+    return sentence(fact, names, knowing, sources, chosen=False)
+
+
+def test_who_told_it_does_not_count_among_those_who_heard_it():
+    tom = player("Tom", Way.SAID)
+    assert answer((MIRA,), (tom,)) == "Mira knows of “bell”, from Tom."
+    bob = player("Bob", Way.OVERHEARD)
+    assert answer((MIRA,), (tom, bob)) == "Mira and Bob know of “bell”, from Tom."
+    alone = answer((knower(1, "Mira", way=Way.SAID, source=""),))
+    assert alone == "Only Mira knows of “bell”."
+
+
+def test_who_began_it_is_one_of_several_where_others_saw_what_somebody_else_did():
+    mira = knower(1, "Mira", way=Way.SAID, source="")
+    joss = knower(2, "Joss", way=Way.SAW, source="Tom")
+    gave = FirstTellingView(
+        source="Tom",
+        source_id=None,
+        to=(PersonOfFact(id=2, key="", name="Joss", way=Way.SAW),),
+        way=Way.SAW,
+        time=THEN,
+        happening="b",
+        private="",
+        doubtful=False,
+        counted=True,
+        text="Tom gives a bell to Ann.",
+        id=2,
+        n=5,
+    )
+    assert answer((mira, joss), (), (gave,)) == "Mira and Joss know of “bell”."
+
+
+def test_more_than_fit_into_a_line_are_counted():
+    agents = [knower(number, f"Agent {number}") for number in range(1, 7)]
+    told = answer(agents, (player("Tom", Way.SAID), player("Bob", Way.TOLD)))
+    assert told == "6 of 7 agents and 1 player know of “bell”, from Tom."
+
+
+def test_what_was_only_asked_was_told_to_nobody():
+    tom = player("Tom", Way.SAID)
+    assert answer((MIRA,), (tom,), asks=True) == (
+        "Nobody is known to have told “bell”: Tom only asked. Mira heard that."
+    )

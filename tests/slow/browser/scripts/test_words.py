@@ -78,17 +78,3 @@ def test_an_answer_that_takes_too_long_is_not_called_a_reload(page: Page) -> Non
     )
     assert "It may be reloading" in page.evaluate(script, ["away", 60000])
     page.unroute_all(behavior="ignoreErrors")
-
-
-def test_a_card_begins_its_quotation_where_the_typed_words_are(page: Page) -> None:
-    line = (
-        "You are good. Would you do one thing more: when Wren is about, tell her in her ear that "
-        "the crab has a friend, a mouse who is called Registrar."
-    )
-    script = "([text, typed]) => import('/excerpt.js').then(({ excerpt }) => excerpt(text, typed))"
-    cut = page.evaluate(script, [line, "the mouse Registrar"])
-    assert cut.startswith("… ")
-    assert cut[2:] in line
-    assert cut.index("mouse") < 50
-    assert page.evaluate(script, [line, "a good thing"]) == line
-    assert page.evaluate(script, [line, "deaf"]) == line

@@ -72,6 +72,7 @@ async function follow() {
   const { q, agent, n } = asks;
   if (q) byId("q").value = q;
   if (!q && !agent) return explain();
+  byId("begin").hidden = true;
   fill(byId("summary"), "Following …");
   // It is asked for along with the map and the past, and drawn after them.
   const asked = get("fact", asks);
@@ -104,10 +105,8 @@ async function follow() {
 }
 
 function explain() {
-  fill(
-    byId("summary"),
-    "Type words that somebody said, such as a name. Or choose “where did it go?” beside any memory.",
-  );
+  fill(byId("summary"));
+  byId("begin").hidden = false;
 }
 
 function trouble(problem) {
@@ -209,7 +208,7 @@ function draw() {
     if (row) tellStanding(row, each, spellAt(each, until));
   }
   setText(byId("answer"), answer(until, now === scrubber.last));
-  drawSources(until, now === scrubber.last);
+  drawSources(until, now === scrubber.last, showTelling);
   if (page.parameters.has("q") || fact.memory)
     setText(byId("summary"), fact.tellings.length ? tally(until, now === scrubber.last) : "");
   for (const row of byId("main").querySelectorAll("[data-time]"))

@@ -16,6 +16,8 @@ export function fromWhom(knower) {
       : isUntold(knower)
         ? `said it, and nobody is known to have told ${agent}`
         : "said it, from whom is not known";
+  if (way === Way.DID) return "did it";
+  if (way === Way.GOT) return source ? `got it from ${source}` : "got it";
   if (way === Way.SAW || !source) return "saw it";
   if (way === Way.OVERHEARD) return `overheard ${source}`;
   const hidden = knower.first?.telling?.private;
@@ -28,12 +30,15 @@ export function answer(until, now) {
   if (now) return fact.who.answer;
   const had = fact.knowers.filter((each) => spellAt(each, until));
   const sure = had.filter((each) => !each.doubtful);
-  const players = fact.outsiders.filter(({ time }) => Date.parse(time) / 1000 <= until);
+  // Who told it, or did it, did not hear of it.
+  const heard = ({ way, time }) =>
+    ![Way.SAID, Way.DID].includes(way) && Date.parse(time) / 1000 <= until;
+  const players = fact.outsiders.filter(heard);
   const when = `By ${tick(new Date(until * 1000).toISOString(), true)}, `;
   const number = `${sure.length ? count(sure.length) : "none"} of ${sure.length ? "" : "the "}${count(agents.length)}`;
   const of = agents.length === 1 ? "agent" : "agents";
   const others = players.length ? ` and ${many(players.length, "player")}` : "";
-  const what = typed() ? `had heard of “${fact.words}”` : "knew it";
+  const what = typed() ? `knew of “${fact.words}”` : "knew it";
   const rest = had.filter((each) => each.doubtful).map(({ agent }) => agent);
   const doubt = rest.length ? ` Perhaps ${inWords(rest)} too.` : "";
   return `${when}${number} ${of}${others} ${what}.${doubt}`;

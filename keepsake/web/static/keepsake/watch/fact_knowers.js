@@ -3,9 +3,7 @@
 import { act, actForm, field } from "./api.js";
 import { AskAgain } from "./aside.js";
 import { byId, count, el, fill, moment, personLink, setText, time, whyLink } from "./dom.js";
-import { excerpt } from "./excerpt.js";
 import { fromWhom } from "./fact_answer.js";
-import { leaveOut } from "./fact_choice.js";
 import {
   grouped,
   hour,
@@ -51,6 +49,7 @@ export function drawKnowers() {
     fact.echoes.map(echo),
     [...grouped(unheard, ({ id }) => id)].map(noter),
   );
+  byId("holding").hidden = !(sure.length || fact.echoes.length || unheard.length);
   byId("perhaps").hidden = !unsure.length;
   fill(byId("doubtful"), cards(unsure));
 }
@@ -132,7 +131,7 @@ function noter([id, noted]) {
 }
 
 function knower(of) {
-  const { n, time: at, telling } = of.first;
+  const { n, time: at } = of.first;
   const heard = el("p", { class: "heard" }, el("q", { dir: "auto" }), " ", el("small", {}));
   return el(
     "li",
@@ -161,26 +160,21 @@ function knower(of) {
       ),
       way(of),
     ),
-    isFollowed(of.heard)
-      ? null
-      : el(
-          "p",
-          { class: `first ${telling ? kindOf(telling) : ""}` },
-          el(
-            "q",
-            { dir: "auto", title: of.heard },
-            typed() ? excerpt(of.heard, page.fact.words) : of.heard,
-          ),
-        ),
     typed() ? null : heard,
-    el(
-      "p",
-      { class: "now" },
-      el("span", { class: "how" }),
-      several() && of.strand ? [" ", leaveOut(of.strand)] : null,
-    ),
+    el("p", { class: "now" }, el("span", { class: "how" })),
     more(of, typed() ? heard : null),
   );
+}
+
+/** What it heard first: the steps show it, too. */
+function first({ heard, first: { telling } }) {
+  return isFollowed(heard)
+    ? null
+    : el(
+        "p",
+        { class: `first ${telling ? kindOf(telling) : ""}` },
+        el("q", { dir: "auto" }, heard),
+      );
 }
 
 /** Whether words are those of the sentence that is followed: they need not stand in each card. */
@@ -195,6 +189,7 @@ function more(of, heard) {
     "details",
     { class: "more" },
     el("summary", {}, "More"),
+    first(of),
     heard,
     notedList(of.noted),
     lines(of),

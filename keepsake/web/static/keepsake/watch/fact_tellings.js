@@ -1,18 +1,7 @@
 /* How a fact went: each telling with who heard it, numbered as on the map. */
 
 import { byId, count, el, fill, many, personLink, time as timeOf, whyLink } from "./dom.js";
-import { leaveOut } from "./fact_choice.js";
-import {
-  grouped,
-  kindOf,
-  later,
-  nameOf,
-  page,
-  several,
-  strandOf,
-  unfold,
-  who,
-} from "./fact_state.js";
+import { grouped, kindOf, later, nameOf, page, unfold, who } from "./fact_state.js";
 import { Link, Manner, Way } from "./kinds.js";
 import { placeOf } from "./noted.js";
 import { WHISPERED, privacyMark } from "./privacy.js";
@@ -24,6 +13,8 @@ const WAYS = {
   [Way.TOLD]: "was told",
   [Way.OVERHEARD]: "overheard it",
   [Way.WHISPERED]: "was told in private",
+  [Way.DID]: "did it",
+  [Way.GOT]: "got it",
   [Way.SAW]: "saw it",
 };
 /** How it is known from which memory words come. */
@@ -60,6 +51,7 @@ let show = () => {};
 /** Few tellings stand one by one. Many are folded by step, how far each is from where it began, and by speaker. */
 export function drawTellings(choose) {
   show = choose;
+  byId("every").hidden = !page.fact.tellings.length;
   if (page.fact.tellings.length <= FOLDED)
     fill(
       byId("tellings"),
@@ -130,6 +122,7 @@ function tellingRow(telling, more = []) {
       el("b", {}, speaker(telling)),
       telling.to.length ? [" to ", el("bdi", {}, inWords(telling.to))] : null,
       privacy(telling),
+      telling.asks ? " asked" : null,
       ": ",
       el("bdi", {}, words(telling)),
     ),
@@ -143,14 +136,13 @@ function tellingRow(telling, more = []) {
         telling.place ? ` · ${telling.place}` : "",
         basis(telling),
         why(telling),
-        notThis(telling),
       ),
     ),
     el(
       "p",
       { class: "hearings" },
       telling.hearings
-        .filter(({ way }) => way !== Way.SAID)
+        .filter(({ way }) => ![Way.SAID, Way.DID].includes(way))
         .map((each) =>
           el(
             "a",
@@ -214,12 +206,6 @@ function basis({ id, link, rests_on: n, from }) {
     book && NOTED.includes(link) ? `: ${placeOf(book)}` : null,
     ")",
   ];
-}
-
-/** Of typed words of several facts: a link that leaves out the one that is told here. */
-function notThis(telling) {
-  const link = several() ? leaveOut(strandOf(0, 0, telling)) : null;
-  return link ? [" · ", link] : "";
 }
 
 /** Mark a telling as the chosen one, and show it. */

@@ -207,6 +207,12 @@ export const MotiveKind = Object.freeze({
   "SAID": "said"
 });
 
+export const NewsKind = Object.freeze({
+  "TOLD": "told",
+  "ASKED": "asked",
+  "NEAR": "near"
+});
+
 export const PlanState = Object.freeze({
   "OPEN": "open",
   "DOING": "doing",
@@ -264,5 +270,7 @@ export const Way = Object.freeze({
   "TOLD": "told",
   "OVERHEARD": "overheard",
   "WHISPERED": "whispered",
+  "DID": "did",
+  "GOT": "got",
   "SAW": "saw"
 });

@@ -12,6 +12,8 @@ const NAMED = 8;
 const HOW = {
   [Way.SAID]: "said it",
   [Way.OVERHEARD]: "overheard",
+  [Way.DID]: "did it",
+  [Way.GOT]: "got it",
   [Way.SAW]: "saw it",
 };
 

@@ -1,0 +1,91 @@
+"""How each came to know a fact: told, overheard, saw it, did it, got it; and who only asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from keepsake.happening import ME, Deed, Person, Result, Sight
+from keepsake.tracing.facts import Way
+from tests.unit.made_archives import Village
+
+
+@pytest.fixture
+def village(tmp_path):
+    return Village(tmp_path, "Mira", "Oswin", "Bram", "Joss")
+
+
+def test_who_is_called_by_name_was_told_and_did_not_overhear_it(village):
+    words = "Mira, hold the ladle. Oswin, I go to the surgeon."
+    village.said("Bob", words, "Oswin", "Bram", to=["Mira"])
+    (told,) = village.follow("surgeon").tellings
+    assert {each.agent: each.way for each in told.hearings} == {
+        "Mira": Way.TOLD,
+        "Oswin": Way.TOLD,
+        "Bram": Way.OVERHEARD,
+    }
+
+
+def test_who_only_asks_about_it_tells_nobody(village):
+    village.said("Ida", "Is Bob going to the surgeon?", "Oswin", to=["Mira"])
+    village.said("Bob", "I go to the surgeon.", to=["Mira"])
+    village.said("Joss", "Good evening. Has Bob seen a surgeon? He looks grey.", to=["Bram"])
+    fact = village.follow("Bob surgeon")
+    assert [each.text for each in fact.tellings] == ["I go to the surgeon."]
+    assert [each.agent for each in fact.knowers] == ["Mira"]
+    asked = [memory.words for ((_, memory), *_) in fact.asked]
+    assert [each.split(" ")[0] for each in asked] == ["Is", "Good"]
+
+
+def test_what_was_only_asked_is_followed_as_what_it_is(village):
+    village.said("Ida", "What sleeps in the tuba?", "Oswin", to=["Mira"])
+    fact = village.follow("tuba")
+    assert [each.asks for each in fact.tellings] == [True]
+    assert fact.asked == ()
+
+
+def give(village, giver, thing, receiver, *seen_by):
+    """Let somebody give a thing, as the game shows it to each."""
+    whom = Person(receiver, receiver.lower())
+    facts = {"happening": f"gift {thing} {giver}"}
+    if giver in village.archives:
+        act = Deed(actor=ME, verb="give", objects=(thing,), to=(whom,))
+        number = village.remember(giver, act, **facts)
+        shown = f"You give {thing} to {receiver}."
+        village.remember(giver, Result(verb="give", act=number, shown=shown), **facts)
+    for name in seen_by:
+        to = ME if name == receiver else whom
+        village.remember(
+            name,
+            Deed(
+                actor=Person(giver, giver.lower()),
+                verb="give",
+                objects=(thing,),
+                to=(to,),
+                shown=f"{giver} gives {'you ' if to is ME else ''}{thing}.",
+            ),
+            **facts,
+        )
+
+
+def test_who_gave_a_thing_who_got_it_and_who_saw_it_differ(village):
+    give(village, "Anneke", "a blue cup", "Mira", "Mira", "Oswin")
+    village.remember("Mira", Sight(shown="You no longer carry a blue cup."))
+    (gift,) = village.follow("blue cup").tellings
+    assert (gift.is_gift, gift.speaker, gift.to) == (True, "Anneke", ("Mira",))
+    assert gift.text == "Anneke gives a blue cup."
+    ways = {each.agent: each.way for each in gift.hearings}
+    assert ways == {"Mira": Way.GOT, "Oswin": Way.SAW}
+
+
+def test_an_agent_that_gives_a_thing_is_who_did_it(village):
+    give(village, "Mira", "a blue cup", "Oswin", "Oswin", "Bram")
+    (gift,) = village.follow("blue cup").tellings
+    assert (gift.agent, gift.speaker, gift.to) == ("Mira", "", ("Oswin",))
+    ways = {each.agent: each.way for each in gift.hearings}
+    assert ways == {"Mira": Way.DID, "Oswin": Way.GOT, "Bram": Way.SAW}
+
+
+def test_what_could_not_be_done_shows_nothing(village):
+    refused = "You can only get a blue cup here."
+    village.remember("Bram", Result(verb="get", done=False, shown=refused))
+    assert village.follow("blue cup").knowers == ()
