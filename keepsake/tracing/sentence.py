@@ -349,13 +349,23 @@ class Trail:
         lines.find([line.happening for line in may[:MOST_CANDIDATES]])
         for line in may[:MOST_CANDIDATES]:
             memory = lines.memory(line)
-            if memory is None or memory.time < began or not memory.words:
+            if memory is None or not memory.words:
+                continue
+            if memory.time < began and not self._is_of_speaker(memory):
                 continue
             if line.is_own:
                 self._add(line.key, memory)
                 self._add_happening(memory.happening)
             elif lines.speaker_of(memory.happening) is None:
                 self._hear_again(line, memory)
+
+    def _is_of_speaker(self, memory: Memory) -> bool:
+        """Whether somebody without an archive says it who also says the sentence that is followed.
+
+        From where they have it nobody knows. What they said of it before is an earlier telling.
+        """
+        speaker = self._memory.source_id
+        return bool(speaker) and memory.source_id == speaker
 
     def _may_say(self, parts: tuple[str, ...]) -> bool:
         """Whether words of the sentence are enough, if they may come from two memories."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.happening import ME, Deed, Person, Result, Sight
+from keepsake.happening import ME, Deed, Manner, Person, Result, Sight
 from keepsake.tracing.facts import Way
 from tests.unit.made_archives import Village
 
@@ -89,3 +89,21 @@ def test_what_could_not_be_done_shows_nothing(village):
     refused = "You can only get a blue cup here."
     village.remember("Bram", Result(verb="get", done=False, shown=refused))
     assert village.follow("blue cup").knowers == ()
+
+
+def test_what_a_player_said_of_it_before_is_an_earlier_telling(village):
+    fork = "I took Dirk's tuning fork out of his waistcoat."
+    village.said("Anneke", f"Only for you: {fork}", to=["Mira"], manner=Manner.WHISPER)
+    village.said("Anneke", f"It is my hour, Bob. {fork}", "Oswin", to=["Mira"])
+    for name, number in (("Mira", 2), ("Oswin", 1)):
+        fact = village.follow_memory(name, number)
+        assert [each.private for each in fact.tellings] == [True, False]
+        first = {each.agent: each.path[-1].memory for each in fact.knowers}
+        assert first == {"Mira": 1, "Oswin": 1}
+
+
+def test_what_another_said_before_is_no_telling_of_a_sentence(village):
+    village.said("Bob", "My sister Liesbet drowned three winters ago.", to=["Bram"])
+    told = village.said("Anneke", "My sister Liesbet drowned three winters ago.", to=["Mira"])
+    fact = village.follow_memory("Mira", told["Mira"])
+    assert [each.agent for each in fact.knowers] == ["Mira"]

@@ -46,7 +46,7 @@ class Steps:
             sure[other.happening].append(one)
         for telling in self.fact.tellings:
             new, may = sure[telling.happening], doubted[telling.happening]
-            if new or (telling.gift and not may):
+            if new or (telling.gift and telling.to and not may):
                 yield self._telling(telling, new, doubtful=False)
             if may:
                 yield self._telling(telling, may, doubtful=True)
