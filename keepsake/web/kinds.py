@@ -36,6 +36,7 @@ from keepsake.tracing.facts import Way
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.standing import Hold, Standing
 from keepsake.web.asked.shapes import QuestionKind
+from keepsake.web.pasts.loss_sorts import LossSort
 from keepsake.web.pasts.who_shapes import NewsKind
 from keepsake.web.questions.motive import MotiveKind
 from keepsake.web.searching import By
@@ -79,6 +80,7 @@ def _script() -> str:
         "Hold": _members(Hold),
         "ImpulseKind": _members(ImpulseKind),
         "Kept": _members(Kept),
+        "LossSort": _members(LossSort),
         "KnownVerb": _members(KnownVerb),
         "LineType": _members(LineType),
         "Link": _members(Link),

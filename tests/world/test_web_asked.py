@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from unittest.mock import patch
 
 from keepsake.agent.surroundings.identity import identity_of
+from keepsake.archive.summaries import Summary, Tier
+from keepsake.archive.tiers import SummaryState
 from keepsake.books.aloud import Aloud
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
@@ -18,6 +20,7 @@ from keepsake.ports import FixedClock
 from keepsake.web.questions.clock import meant_by
 from tests.world.web_world import WebWorld
 
+NOON = datetime(2026, 5, 9, 12, tzinfo=UTC)
 SECRET = "The bell lies under the jetty."
 LADLE = "On its hook, where Jo left it."
 
@@ -86,7 +89,7 @@ class TestAsked(WebWorld):
         self.char1.execute_cmd(f"whisper Mira = {secret} Will you keep me some soup?")
         self.pass_time(1.5)
         lines = self.answer_to("knows", "Tom")
-        assert f"“{secret}”" in [each["text"] for each in lines]
+        assert f"“{secret} …”" in [each["text"] for each in lines]
         assert "Asked for last" not in [each["label"] for each in lines]
         number = next(each["number"] for each in lines if each["label"] == "Promised")
         assert number
@@ -94,15 +97,20 @@ class TestAsked(WebWorld):
     def test_a_long_line_is_cut_to_what_tells_most_and_the_whole_is_there(self):
         long = (
             "Good evening to you and to the whole house, and may the wind turn before the week is "
-            "out for all of us! The ladle of Jo lies in Ostrey. Is that soup, or is it only steam?"
+            "out for all of us who sit here with wet feet and wait for the bell of the ferry! "
+            "The ladle of Jo lies in Ostrey. Is that soup, or is it only steam?"
         )
         self.ask(long)
-        found = [each for each in self.answer_to("knows", "Tom") if each["whole"]]
-        assert [(each["text"], each["whole"]) for each in found] == [
-            ("“The ladle of Jo lies in Ostrey.”", long)
+        found = [each for each in self.answer_to("knows", "Tom") if "Ostrey" in each["part"]]
+        assert [(each["text"], each["whole"], each["part"]) for each in found] == [
+            (
+                "“… The ladle of Jo lies in Ostrey. …”",
+                f"“{long}”",
+                "The ladle of Jo lies in Ostrey.",
+            )
         ]
         page = self.web.get("/agents/ask/", {"q": "Mira Tom"}).content.decode()
-        assert 'title="Good evening to you' in page
+        assert 'class="in-brief" title="“Good evening to you' in page
 
     def test_thanks_and_questions_are_no_second_secret(self):
         for words in ("Thank you. It is lighter already.", "You will not tell it, will you?"):
@@ -146,6 +154,17 @@ class TestAsked(WebWorld):
         why = self.get(self.of_mira("/why"), memory=said["number"])
         assert (why["motive"]["kind"], why["motive"]["masked"]) == ("told", True)
         assert why["motive"]["text"] == SECRET
+
+    def test_her_own_last_words_from_which_she_goes_on_stand_beside_what_she_answers(self):
+        self.ask("Is Jo hungry?", "> say Pass Jo the bread, then.")
+        self.ask("I took the fork.", "> say Shut your mouth, it is full of bread.")
+        labels = {each["label"]: each["text"] for each in self.answer_to("said", "full of bread")}
+        assert labels["Just before"] == 'Mira says to Tom, "Pass Jo the bread, then."'
+        said = self.web.get("/agents/ask/said", {"agent": self.mira.id, "words": "full of bread"})
+        assert "<dt>Just before</dt>" in said.content.decode()
+        (number,) = {each["number"] for each in self.answer_to("said", "full of bread")[:1]}
+        (own,) = self.get(self.of_mira("/why"), memory=number)["goes_on"]
+        assert own["what"]["words"] == "Pass Jo the bread, then."
 
     def test_of_long_words_that_were_answered_the_end_is_told(self):
         long = f"{'The wind turns and the tide comes in. ' * 6}Where is the spoon?"
@@ -380,6 +399,17 @@ class TestAsked(WebWorld):
         assert meant_by("21:30", now, span) == datetime(2026, 5, 9, 21, 30).astimezone()
         assert meant_by("20:30", now, span) == datetime(2026, 5, 9, 20, 30).astimezone()
         assert meant_by("09:30", now, span) < now, "it has not come yet today"
+
+    def test_of_what_a_compaction_lost_what_others_told_is_counted_first(self):
+        self.ask("The weir of Ostrey sings at night.", "> pose nods")
+        archive = self.mind.memory.memory.archive
+        last = archive.last_number
+        summary = Summary(Tier.RECENT, 1, last, "A quiet evening.", "a model", NOON, sources=((),))
+        archive.append(SummaryState(None, summary, last, 1, NOON).compaction_line(1))
+        headline, first, *_ = self.answer_to("lost", "1")
+        assert headline["text"].endswith("things that others told or gave are gone.")
+        assert "gestures" in headline["aside"]
+        assert first["label"] == "Tells most"
 
     def test_before_any_compaction_nothing_is_lost(self):
         (line,) = self.answer_to("lost")

@@ -274,6 +274,7 @@ def why(
         "grounds": tuple(_ground(archive, each) for each in own.lines),
         "elsewhere": _elsewhere(own),
         "motive": _motive(archive, own.motive),
+        "goes_on": views_of(archive, [each.memory for each in own.goes_on]),
         "nowhere": tuple(own.missing),
         "explaining": explaining,
         "act": view_of(found.act, words_in_archive(archive)),

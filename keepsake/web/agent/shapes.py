@@ -163,6 +163,8 @@ class WhyView(Shape):
     bearing: tuple[MemoryView, ...] = ()
     """A guess: those other memories of the window that share most words with the act and with what
     set it off, the likeliest first; at most three."""
+    goes_on: tuple[MemoryView, ...] = ()
+    """Its own last words in the talk from which it goes on, oldest first; at most two."""
     grounds: tuple[GroundView, ...] = ()
     """The few lines of its prompt that together have most of its words, what has most first. A
     guess, but where ``known`` says so."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
 from keepsake.agent.runtime import runtime
@@ -12,7 +13,7 @@ from keepsake.web import world
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.asked.ahead import ahead
 from keepsake.web.asked.knows import knows
-from keepsake.web.asked.lines import day_and_hour, told
+from keepsake.web.asked.lines import day_and_hour, line_of, told
 from keepsake.web.asked.lost import lost
 from keepsake.web.asked.said import why_said
 from keepsake.web.asked.shapes import AnswerLine, AnswerView, QuestionKind
@@ -20,6 +21,7 @@ from keepsake.web.asked.then import then
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import past_of
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.people.gist import answered
 from keepsake.web.people.known import known_by_one
 from keepsake.web.people.telling import weights_in
 from keepsake.web.privacy import privacy_of
@@ -65,7 +67,8 @@ def _knows(agent: KnownAgent, about: str) -> Sequence[AnswerLine]:
     if found is not None:
         assert agent.mind is not None
         texts = TEXTS.of(agent.mind.memory.folder / "archive")
-        return knows(found, weights_in(texts))
+        person = found.person
+        return knows(found, weights_in(texts, person.key, person.names))
     return _heard_of(agent, about)
 
 
@@ -79,9 +82,11 @@ def _heard_of(agent: KnownAgent, about: str) -> Sequence[AnswerLine]:
         return ()
     newest = NewestMemories(folder, agent.name, words, wanted, MOST_BYTES)
     return [
-        AnswerLine(
-            label="Said" if each.is_own else "Heard",
-            text=told(each, agent.name),
+        line_of(
+            "Said" if each.is_own else "Heard",
+            each.words,
+            answered(each.words, lambda part: len({*words_of(part)}.intersection(words))),
+            partial(told, each, agent.name),
             aside=day_and_hour(each.time, now),
             private=privacy_of(each),
             number=each.number,

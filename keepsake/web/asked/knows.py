@@ -1,8 +1,9 @@
 """What an agent knows of a person, in a few lines, each short enough to be read at a glance.
 
 First stands what the agent itself holds to be important: what it has pinned, was told in private,
-promised and plans. Then, as far as there is room, what tells most besides, in its own words or in
-the person's: a word that stands in a line above tells nothing again.
+promised and plans. Then, as far as there is room, what tells most of the person besides, in its own
+words or in theirs: a word that stands in a line above tells nothing again, and one that is heard
+from everybody tells little.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from statistics import mean
 from keepsake.agent.runtime import runtime
 from keepsake.books.aloud import REQUESTED
 from keepsake.books.notes import without_source
-from keepsake.language.perception import one_line
 from keepsake.language.sourced_text import summary_sentences
-from keepsake.web.asked.lines import day_and_hour
+from keepsake.web.asked.lines import day_and_hour, in_quotes, line_of
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.people.gist import beginning, gist
 from keepsake.web.people.known import KnownByOne
@@ -29,8 +29,8 @@ MOST = 7
 """The most lines: a reader has the essence in half of them."""
 _OF_EACH = 2
 """The most pins, promises, plans, and notes and summaries."""
-_OF_TOLD = 3
-"""The most lines of what it was told openly, and, if these are fewer, of what it overheard."""
+_FEW = 3
+"""With fewer lines there is room for what tells less than usual."""
 _MEANT = 3
 """The most of promises and plans together."""
 _ORDER = (
@@ -89,13 +89,14 @@ class _Essence:
 
         Args:
             most: The most lines to add.
-            usual: What a line must tell at least.
+            usual: What a line must tell at least, unless there are only a few.
         """
         for _ in range(most):
             parts = [(each.part(self.tells), each) for each in pool]
             found = [(self.tells(part), -at) for at, (part, _) in enumerate(parts)]
             told, at = max(found, default=((0.0, 0.0), 0))
-            if not any(told) or told < usual:
+            enough = len(self.lines) >= _FEW
+            if not any(told) or (enough and not _tells_as_much(told, usual)):
                 return
             part, best = parts[-at]
             self.add([best.line(part)])
@@ -123,13 +124,9 @@ def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
     answer.add(_secrets([*told, *heard], name, answer, weights, usual))
     answer.add([*_promised(known), *_planned(known)][:_MEANT])
     answer.add(_portrait(known, answer))
-    answer.fill([*_noted(known, name)], _OF_EACH)
-    # What was told since the last summary has a place, too.
-    answer.fill([*_summed_up(known, name)], min(_OF_EACH, MOST - 1 - len(answer.lines)))
-    room = len(answer.lines) + _OF_TOLD
-    for lines in (told, heard):
-        pool = [_told(each, name) for each in lines if not each.private]
-        answer.fill(pool, room - len(answer.lines), usual)
+    openly = [_told(each, name) for each in (*told, *heard) if not each.private]
+    answer.fill([*_noted(known, name)], _OF_EACH, usual)
+    answer.fill([*_summed_up(known, name), *openly], MOST, usual)
     answer.add(_done(known))
     return answer.in_order() or [*_heard_of(known)]
 
@@ -140,6 +137,11 @@ def _usual(told: Sequence[Telling]) -> Telling:
     return mean(again), mean(all_words)
 
 
+def _tells_as_much(told: Telling, usual: Telling) -> bool:
+    """Whether a line tells as much as others do, by words that are taken up and by all."""
+    return all(one >= other for one, other in zip(told, usual, strict=True))
+
+
 def _told(line: KnownLine, name: str) -> _Candidate:
     label = "Told in private" if line.private else "Told openly"
     return _Candidate(line.text, lambda part: _shown(label, line, part, name))
@@ -147,11 +149,11 @@ def _told(line: KnownLine, name: str) -> _Candidate:
 
 def _shown(label: str, line: KnownLine, part: str, name: str) -> AnswerLine:
     quoted = line.said and not line.text.startswith(f"{name} ")
-    whole = one_line(line.text)
-    return AnswerLine(
-        label=label,
-        text=f"“{part}”" if quoted else part,
-        whole="" if part == whole else whole,
+    return line_of(
+        label,
+        line.text,
+        part,
+        in_quotes if quoted else str,
         aside=day_and_hour(line.time, runtime().clock.now()),
         private=line.private,
         number=line.numbers[0] if line.numbers else 0,
@@ -168,7 +170,10 @@ def _secrets(
     private = [each for each in said if each.private]
     for room in range(_OF_EACH):
         best = max(private, key=lambda each: answer.tells(each.text), default=None)
-        if best is None or (room and answer.tells(gist(best.text, answer.tells)) < usual):
+        if best is None:
+            return
+        told = answer.tells(gist(best.text, answer.tells))
+        if room and not _tells_as_much(told, usual):
             return
         private.remove(best)
         # Of its words all count, because nobody takes a secret up aloud.
@@ -178,14 +183,7 @@ def _secrets(
 
 def _own(label: str, text: str, part: str, numbers: Sequence[int], *, private: str) -> AnswerLine:
     """Return a line in the agent's own words."""
-    whole = one_line(text)
-    return AnswerLine(
-        label=label,
-        text=part,
-        whole="" if part == whole else whole,
-        private=private,
-        number=numbers[0] if numbers else 0,
-    )
+    return line_of(label, text, part, private=private, number=numbers[0] if numbers else 0)
 
 
 def _pinned(known: KnownBy, weights: Weights) -> Sequence[AnswerLine]:

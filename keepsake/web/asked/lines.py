@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from keepsake.archive.records import Memory
 from keepsake.happening import Speech, addressees_of, is_me, own_deed_of, shown_speech
 from keepsake.language.perception import one_line, shorten
+from keepsake.web.asked.shapes import AnswerLine
+from keepsake.web.people.gist import unmarked
 from keepsake.web.questions.clock import as_shown
 
 LONGEST = 240
 """The most characters of a line: what is longer is no short answer."""
+
+
+def line_of(
+    label: str, text: str, part: str, form: Callable[[str], str] = str, **more: Any
+) -> AnswerLine:
+    """Return a line with the part of a text that stands for it, and with all of it.
+
+    Args:
+        part: As :mod:`keepsake.web.people.gist` returns it, with marks where something is left out.
+        form: Returns words as the line shows them, such as in quotation marks.
+        more: Other fields of the line.
+    """
+    whole = one_line(text)
+    if part == whole:
+        return AnswerLine(label=label, text=form(part), **more)
+    return AnswerLine(label=label, text=form(part), whole=form(whole), part=unmarked(part), **more)
+
+
+def in_quotes(words: str) -> str:
+    """Return what somebody said, in quotation marks."""
+    return f"“{words}”"
 
 
 def told(memory: Memory, agent: str, part: str = "") -> str:
@@ -29,7 +54,7 @@ def told(memory: Memory, agent: str, part: str = "") -> str:
         text = shown_speech(speaker, words, to, what.manner)
     else:
         text = own_deed_of(what, agent) or memory.text
-    return short(text)
+    return one_line(text)
 
 
 def short(text: str) -> str:

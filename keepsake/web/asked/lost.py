@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 from keepsake.archive.log import Archive
 from keepsake.happening import Speech
+from keepsake.language.perception import words
 from keepsake.memory.history import PastCompaction, compactions
 from keepsake.tracing.content import told_in
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.losses import Loss, losses
 from keepsake.web import world
 from keepsake.web.access import NotFound
-from keepsake.web.asked.lines import told
+from keepsake.web.asked.lines import line_of, told
 from keepsake.web.asked.shapes import AnswerLine
+from keepsake.web.pasts.loss_sorts import LossSort, sort_of
 from keepsake.web.pasts.losses import MOST_LOSSES
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.people.gist import beginning, gist
 from keepsake.web.people.known_by import errands_of
 from keepsake.web.privacy import privacy_of
 
+_BESIDES = {
+    LossSort.ERRANDS: "that asked for something to be done",
+    LossSort.OWN: "own words and deeds",
+    LossSort.PASSING: "comings, goings and gestures",
+}
+"""The other sorts, which are a smaller loss."""
 MOST = 2
 """The lost memories that are told; of the private ones it is the one that tells most."""
 
@@ -54,13 +65,7 @@ def _lines(
     gone = [each for each in found if each.kept is Kept.GONE]
     hidden = [each for each in found if each.kept is Kept.WHISPERED]
     named = made.after.recent is not None and bool(made.after.recent.sources)
-    noun = "memory" if len(found) == 1 else "memories"
-    verb = "is" if len(gone) == 1 else "are"
-    yield AnswerLine(
-        label="Lost",
-        text=f"{len(gone):,} of {len(found):,} {noun} {verb} {'' if named else 'probably '}gone.",
-        aside="recall may still find them" if gone else "",
-    )
+    yield _headline(found, gone, errands, "" if named else "probably ")
     yield from (_memory("Tells most", each, name) for each in _telling(gone, errands)[:MOST])
     if hidden:
         one = len(hidden) == 1
@@ -73,10 +78,41 @@ def _lines(
     yield from (_memory("For example", each, name) for each in _telling(hidden, errands)[:1])
 
 
+def _headline(
+    found: Sequence[Loss], gone: Sequence[Loss], errands: Collection[str], perhaps: str
+) -> AnswerLine:
+    """Return how much of what others told or gave is gone; then what went with it."""
+    of_all = Counter(sort_of(each.memory, errands) for each in found)
+    lost_of = Counter(sort_of(each.memory, errands) for each in gone)
+    number = lost_of[LossSort.OTHERS]
+    besides = [f"{lost_of[sort]:,} {words}" for sort, words in _BESIDES.items() if lost_of[sort]]
+    asides = [f"besides {', '.join(besides)}"] if besides else []
+    asides += ["recall may still find them"] if gone else []
+    verb = "is" if number == 1 else "are"
+    return AnswerLine(
+        label="Lost",
+        text=f"{number:,} of {of_all[LossSort.OTHERS]:,} things that others told or gave "
+        f"{verb} {perhaps}gone.",
+        aside="; ".join(asides),
+    )
+
+
 def _memory(label: str, loss: Loss, name: str) -> AnswerLine:
     memory = loss.memory
-    hidden = privacy_of(memory)
-    return AnswerLine(label=label, text=told(memory, name), private=hidden, number=memory.number)
+    part = gist(memory.words, lambda part: (float(len(_missing(part, loss))), 0.0))
+    return line_of(
+        label,
+        memory.words or memory.text,
+        part or beginning(memory.words or memory.text),
+        partial(told, memory, name),
+        private=privacy_of(memory),
+        number=memory.number,
+    )
+
+
+def _missing(part: str, loss: Loss) -> set[str]:
+    """Return the words that are lost which a part of a memory has."""
+    return {*words(part)} & {*loss.missing}
 
 
 def _telling(some: Sequence[Loss], errands: Collection[str]) -> Sequence[Loss]:

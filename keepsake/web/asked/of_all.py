@@ -80,7 +80,8 @@ def _known(name: str) -> Iterator[AnswerLine]:
         mind = minds[each.id]
         if mind is None:
             continue
-        weights = weights_in(TEXTS.of(mind.memory.folder / "archive"))
+        texts = TEXTS.of(mind.memory.folder / "archive")
+        weights = weights_in(texts, found.person.key, found.person.names)
         for line in knows(known.KnownByOne(found.person, each, names), weights)[:1]:
             # Its memory is another agent's than that of the answer.
             yield line.model_copy(update={"label": each.agent, "number": 0})

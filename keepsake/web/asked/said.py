@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from keepsake.agent.attention.impulse import ImpulseKind
 from keepsake.agent.runtime import runtime
 from keepsake.archive.records import Memory
 from keepsake.happening import Deed, KnownVerb
+from keepsake.language.perception import one_line
 from keepsake.web import world
-from keepsake.web.asked.lines import day_and_hour, short, told
+from keepsake.web.asked.lines import day_and_hour, in_quotes, line_of, short, told
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.people.agents import KnownAgent
-from keepsake.web.people.gist import beginning, ending
+from keepsake.web.people.gist import answered, beginning
 from keepsake.web.privacy import kept_for, privacy_of
 from keepsake.web.questions.grounds import Ground
-from keepsake.web.questions.motive import MOST_SHOWN, Motive
+from keepsake.web.questions.motive import Motive
 from keepsake.web.questions.said import Because, SaidLine, said, with_causes
+from keepsake.web.searching import words_of
 
 _TRIGGERS = {
     "": "That is no longer known.",
@@ -55,15 +58,17 @@ def why_said(agent: KnownAgent, words: str) -> Sequence[AnswerLine]:
         one, archive, agent.name, agent.id, places=runtime().places, folders=folders
     )
     (line,) = known.to_them
-    return [_words(line), *_because(line.because, agent.name)]
+    return [_words(line, words_of(words)), *_because(line.because, agent.name)]
 
 
-def _words(line: SaidLine) -> AnswerLine:
-    part = beginning(line.words)  # who asks knows them
-    return AnswerLine(
-        label=f"To {line.to}" if line.to else "Said",
-        text=f"“{part}”" if line.manner else part,
-        whole="" if part == line.words else line.words,
+def _words(line: SaidLine, asked: Collection[str]) -> AnswerLine:
+    """Return what it said, of long words the part with those that were asked for."""
+    asked = frozenset(asked)
+    return line_of(
+        f"To {line.to}" if line.to else "Said",
+        line.words,
+        answered(line.words, lambda part: len(asked.intersection(words_of(part)))),
+        in_quotes if line.manner else str,
         private=line.private,
         number=line.number,
     )
@@ -76,7 +81,9 @@ def _because(because: Because | None, name: str) -> Iterator[AnswerLine]:
     if because.by_rule:
         yield AnswerLine(label="Because", text="a rule of the game did it; no model was asked.")
     if because.cause:
-        yield _cause(because.cause, name)
+        yield _of_memory("Because", because.cause, name, because.answered)
+    for each in because.grounds.goes_on[-1:]:
+        yield _of_memory("Just before", each.memory, name)
     if because.plan is None and because.cause is None and not because.by_rule:
         yield AnswerLine(label="Set off by", text=_TRIGGERS.get(because.trigger, because.trigger))
     if because.plan:
@@ -96,11 +103,11 @@ def _ground(ground: Ground) -> AnswerLine:
     """Return the line of its prompt that has most of it; a promise and a note as what they say."""
     what = ground.memory.what if ground.memory else None
     text = " ".join(what.objects) if isinstance(what, Deed) and what.verb in _NOTED else ""
-    part = beginning(text or ground.text, MOST_SHOWN)
-    return AnswerLine(
-        label=_NOTED.get(what.verb, "It knew") if isinstance(what, Deed) else "It knew",
-        text=part,
-        whole="" if part == ground.text else ground.text,
+    text = text or ground.text
+    return line_of(
+        _NOTED.get(what.verb, "It knew") if isinstance(what, Deed) else "It knew",
+        text,
+        beginning(text),
         private=privacy_of(ground.memory) if ground.memory else "",
         number=ground.memory.number if ground.memory else 0,
     )
@@ -110,23 +117,25 @@ def _motive(motive: Motive) -> AnswerLine:
     """Return what it had reason to think of: who told it when, and the part that bears on it."""
     memory = motive.memory
     when = [day_and_hour(memory.time, runtime().clock.now())] if memory else []
-    return AnswerLine(
-        label=motive.label,
-        text=motive.line,
-        whole="" if motive.part == motive.text else motive.text,
+    return line_of(
+        motive.label,
+        motive.text,
+        motive.part,
+        motive.told,
         aside=", ".join(filter(None, (*when, motive.note))),
         private=motive.privacy,
         number=memory.number if memory else 0,
     )
 
 
-def _cause(memory: Memory, name: str) -> AnswerLine:
-    """Return what it answers: of long words the end."""
-    part = ending(memory.words, MOST_SHOWN)
-    return AnswerLine(
-        label="Because",
-        text=told(memory, name, part),
-        whole=told(memory, name) if part != memory.words else "",
+def _of_memory(label: str, memory: Memory, name: str, part: str = "") -> AnswerLine:
+    """Return what was said, or else happened; ``part``: that which stands for long words."""
+    words = one_line(memory.words)
+    return line_of(
+        label,
+        words,
+        part or words,
+        partial(told, memory, name),
         private=privacy_of(memory),
         number=memory.number,
     )

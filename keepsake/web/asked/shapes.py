@@ -35,6 +35,8 @@ class AnswerLine(Shape):
     text: str
     whole: str = ""
     """All of it, if ``text`` is only the part that tells most."""
+    part: str = ""
+    """That part as it stands in ``whole``, without marks."""
     aside: str = ""
     """What is said besides, in a few words: ``Hilde asked``; empty for nothing."""
     private: Privacy = ""

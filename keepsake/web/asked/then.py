@@ -15,11 +15,11 @@ from keepsake.language.perception import one_line
 from keepsake.tracing.content import Content, Rarity, told_in
 from keepsake.web import world
 from keepsake.web.agent.plan_causes import secret_of, senders
-from keepsake.web.asked.lines import short, short_date
+from keepsake.web.asked.lines import in_quotes, line_of, short, short_date
 from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.pasts.past_shapes import AsOfView, PastPromise
 from keepsake.web.people.agents import KnownAgent
-from keepsake.web.people.gist import gist
+from keepsake.web.people.gist import beginning, gist
 from keepsake.web.privacy import kept_for, privacy_of
 from keepsake.web.questions.clock import as_shown
 
@@ -108,14 +108,15 @@ def _line(label: str, memory: Memory, rarity: Rarity, today: date, of: str = "")
     shown = as_shown(memory.time)
     on = "" if shown.date() == today else f"{short_date(shown.date())}, "
     assert isinstance(memory.what, Speech)
-    told = of or told_in(memory.words) or memory.words
-    most = gist(told, lambda part: (_bits(part, rarity), 0.0)) or one_line(told)
+    most = gist(of or memory.words, lambda part: (_bits(told_in(part), rarity), 0.0))
+    most = most or beginning(of or memory.words)
     if of and len(of) <= _WHOLE:
         most = one_line(of)
-    return AnswerLine(
-        label=label,
-        text=short(f"“{most}”"),
-        whole="" if most == memory.words else f"“{memory.words}”",
+    return line_of(
+        label,
+        memory.words,
+        most,
+        in_quotes,
         aside=" ".join(filter(None, [memory.source, f"{on}{shown:%H:%M}"])),
         private=privacy_of(memory),
         number=memory.number,

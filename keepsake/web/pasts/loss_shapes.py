@@ -6,6 +6,7 @@ from keepsake.archive.summaries import Tier
 from keepsake.books.editing import EditableBook
 from keepsake.tracing.kept import Kept
 from keepsake.tracing.standing import Standing
+from keepsake.web.pasts.loss_sorts import LossSort
 from keepsake.web.shapes import MemoryView, Shape
 
 
@@ -34,8 +35,8 @@ class LossView(Shape):
     """Those of the missing words that are names or figures."""
     elsewhere: tuple[ElsewhereView, ...]
     """Where else it stands, if it is gone; only of the 100 greatest losses."""
-    errand: bool = False
-    """Whether a promise or a plan of some agent answers it: it asks for something to be done."""
+    sort: LossSort = LossSort.OTHERS
+    """Of what sort it is: what others told, what asked for a deed, own, or seen in passing."""
 
 
 class SentenceLossView(Shape):

@@ -16,6 +16,7 @@ from keepsake.web.access import NotFound
 from keepsake.web.pasts.archives import Folders
 from keepsake.web.pasts.elsewhere import elsewhere
 from keepsake.web.pasts.loss_shapes import LossesView, LossView, SentenceLossView, UnfoundedView
+from keepsake.web.pasts.loss_sorts import sort_of
 from keepsake.web.remembered import view_of, words_in_archive
 
 MOST_LOSSES = 1000
@@ -62,7 +63,7 @@ def losses(
                 told=each.told,
                 named=each.named,
                 elsewhere=places.get(each.memory.number, ()),
-                errand=each.memory.happening in errands,
+                sort=sort_of(each.memory, errands),
             )
             for each in became
         ),

@@ -2,7 +2,7 @@
 
 A sentence that ends in a question mark asks and does not tell. Of the others those are taken, one
 after the other as they were said, whose words weigh most; of a sentence that is too long, some of
-its clauses.
+its clauses. A part has a mark wherever something is left out, so nobody takes it for all.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from keepsake.language.perception import is_question, one_line, shorten
 from keepsake.language.sourced_text import line_sentences
 from keepsake.web.people.telling import Telling
 
-SHORT = 104
-"""The most characters of such a part. Builders took in a line of a page with 96 at a glance, and
-read one with 109 word by word."""
+SHORT = 140
+"""The most characters of such a part: a line of a page. Hardly a sentence is longer; with 104 every
+third was cut, often before its point."""
+MARK = "…"
+"""Stands where something is left out."""
 _CLAUSE_END = re.compile(r"(?<=[,;:–—])\s+|(?<=[、，；：،؛])")
 """The boundary between two clauses, in any script that marks it."""
 
@@ -31,39 +33,49 @@ def gist(text: str, tells: Callable[[str], Telling], most: int = SHORT) -> str:
     return max(_parts(one_line(text), most), key=lambda part: (tells(part), -len(part)), default="")
 
 
-def _parts(text: str, most: int) -> Iterator[str]:
-    """Yield the parts of a text that may stand for it."""
+def _parts(text: str, most: int, *, asks: bool = False) -> Iterator[str]:
+    """Yield the parts of a text that may stand for it; ``asks``: also what ends in a question."""
     sentences = [*line_sentences(text)]
-    for run in _runs(sentences, most):
-        yield " ".join(run)
-    for sentence in sentences:
-        if len(sentence) > most and not is_question(sentence):
-            yield from _clauses(sentence, most)
+    end = len(sentences) - 1
+    for last, sentence in enumerate(sentences):
+        if asks or not is_question(sentence):
+            for first in _firsts(sentences, last, most, asks=asks):
+                yield _marked(" ".join(sentences[first : last + 1]), first > 0, last < end)
+            if len(sentence) > most:
+                yield from _clauses(sentence, most, last > 0, last < end)
 
 
-def _runs(sentences: Sequence[str], most: int) -> Iterator[Sequence[str]]:
-    """Yield the statements that follow one another and together are short enough."""
-    for first in range(len(sentences)):
-        for last in range(first, len(sentences)):
-            run = sentences[first : last + 1]
-            if is_question(sentences[last]) or sum(map(len, run)) + last - first > most:
-                break
-            yield run
+def _firsts(sentences: Sequence[str], last: int, most: int, *, asks: bool) -> Iterator[int]:
+    """Yield from where sentences up to one are short enough together, the longest part last."""
+    for first in range(last, -1, -1):
+        run = sentences[first : last + 1]
+        if sum(map(len, run)) + last - first > most or (is_question(run[0]) and not asks):
+            return
+        yield first
 
 
-def _clauses(sentence: str, most: int) -> Iterator[str]:
-    """Yield the parts of a long sentence, with marks where it was cut."""
+def _clauses(sentence: str, most: int, before: bool, after: bool) -> Iterator[str]:
+    """Yield the parts of a long sentence; ``before``, ``after``: whether there are others."""
     clauses = _CLAUSE_END.split(sentence)
     for first in range(len(clauses)):
         for last in range(first, len(clauses)):
             part = " ".join(clauses[first : last + 1])
-            begins = "… " if first else ""
-            ends = " …" if last < len(clauses) - 1 else ""
+            begun = before or first > 0
             if len(part) > most:
                 if first == last:
-                    yield begins + shorten(part, most)
+                    yield _marked(shorten(part, most), begun, False)
                 break
-            yield f"{begins}{part}{ends}"
+            yield _marked(part, begun, after or last < len(clauses) - 1)
+
+
+def _marked(part: str, begun: bool, ended: bool) -> str:
+    """Return a part with marks; whether something is left out before it, and after it."""
+    return f"{f'{MARK} ' if begun else ''}{part}{f' {MARK}' if ended else ''}"
+
+
+def unmarked(part: str) -> str:
+    """Return a part as it stands in the whole."""
+    return part.removeprefix(MARK).removesuffix(MARK).strip()
 
 
 def beginning(text: str, most: int = SHORT) -> str:
@@ -76,14 +88,12 @@ def beginning(text: str, most: int = SHORT) -> str:
     return f"{line[:end]} …" if end else shorten(line, most)
 
 
-def ending(text: str, most: int) -> str:
-    """Return as many of the last sentences of a text as are short enough: what is answered.
+def answered(text: str, bears: Callable[[str], float], most: int = SHORT) -> str:
+    """Return the part of a text that something else takes up, its questions too; else its end.
 
-    A mark stands where it was cut. If the last sentence alone is too long, it is cut at its end.
+    Args:
+        bears: Returns how much a part has of that which takes it up.
+        most: The most characters of it.
     """
-    sentences = [*line_sentences(one_line(text))]
-    for first in range(len(sentences)):
-        part = " ".join(sentences[first:])
-        if len(part) <= most:
-            return f"… {part}" if first else part
-    return shorten(sentences[-1], most) if sentences else ""
+    parts = [*enumerate(_parts(one_line(text), most, asks=True))]
+    return max(parts, key=lambda each: (bears(each[1]), each[0]), default=(0, ""))[1]

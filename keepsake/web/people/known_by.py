@@ -69,7 +69,7 @@ def known_by(
     there = {number for each in page.lines for number in each.numbers} if page else set[int]()
     folder = agent.mind.memory.folder / "archive"
     segments = TEXTS.of(folder)
-    weights = _weights_of(page) if asked is None else weights_in(segments)
+    weights = _weights_of(page) if asked is None else weights_in(segments, about.key, about.names)
     heard = [] if asked is None else heard_from(segments, about.key, there, weights)
     archive = Archive(folder, read_only=True)
     errands = () if asked is None else _errands(books, archive)

@@ -14,6 +14,7 @@ from math import log2
 from keepsake.archive.records import Memory
 from keepsake.happening import Speech
 from keepsake.language.languages import language_of, stop_words, telling_terms
+from keepsake.language.perception import names as is_named
 from keepsake.language.perception import stem, words
 from keepsake.tracing.content import told_in
 from keepsake.tracing.texts import SegmentTexts, key_of
@@ -42,10 +43,18 @@ class Weights:
 
     Args:
         lines: Those among which words are counted.
+        of_them: The places of those lines that are about a person: then a word counts by how much
+            of what has it is about them. All talk of the weather, or wish a good night. Empty if
+            no person is meant.
     """
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._counts = Counter(stem for line in lines for stem in terms(line))
+    def __init__(self, lines: Sequence[str], of_them: Collection[int] = ()) -> None:
+        found = [terms(line) for line in lines]
+        self._counts = Counter(stem for each in found for stem in each)
+        # What is said a hundred times is said once, and not taken up.
+        self._said = Counter(stem for each in {*found} for stem in each)
+        self._theirs = Counter(stem for at in of_them for stem in found[at])
+        self._of_them = bool(of_them)
         self._total = len(lines)
 
     def of(self, text: str) -> float:
@@ -62,17 +71,47 @@ class Weights:
             known: Words, as compared, that do not count.
         """
         words = terms(told_in(text)) - {*known}
-        return self.bits(each for each in words if self._counts[each] > 1), self.bits(words)
+        return self.bits(each for each in words if self._said[each] > 1), self.bits(words)
 
     def bits(self, stems: Iterable[str]) -> float:
         """Return how much words tell. ``stems``: as compared."""
         most = self._total + 1
-        return sum(log2(most / max(self._counts[each], 1)) for each in stems)
+        return sum(log2(most / max(self._counts[each], 1)) * self._share(each) for each in stems)
+
+    def _share(self, stem: str) -> float:
+        """Return how much of what has a word is about the person."""
+        if not self._of_them or not self._counts[stem]:
+            return 1.0
+        return self._theirs[stem] / self._counts[stem]
 
 
-def weights_in(segments: Sequence[SegmentTexts]) -> Weights:
-    """Return how much lines tell an agent. ``segments``: What its memories say."""
-    return Weights([*newest_lines(segments)])
+def weights_in(
+    segments: Sequence[SegmentTexts], key: str = "", names: Collection[str] = ()
+) -> Weights:
+    """Return how much lines tell an agent, or tell it of a person.
+
+    Args:
+        segments: What its memories say.
+        key: The identity of the person; empty for nobody in particular.
+        names: Their names.
+    """
+    lines = [*newest_lines(segments)]
+    return Weights(lines, [*_places_of(segments, key, names)] if key else ())
+
+
+def _places_of(segments: Sequence[SegmentTexts], key: str, names: Collection[str]) -> Iterator[int]:
+    """Yield which of the newest lines are of a person, to them, or name them."""
+    called = [each.casefold() for each in names]
+    begin = 0
+    for segment in reversed(segments):
+        lines = segment.text.split("\n")
+        theirs = {*segment.places_with(key_of(key))}
+        for back, line in enumerate(reversed(lines)):
+            if begin + back >= MOST_COUNTED:
+                return
+            if len(lines) - 1 - back in theirs or any(is_named(line, each) for each in called):
+                yield begin + back
+        begin += len(lines)
 
 
 def newest_lines(segments: Sequence[SegmentTexts]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from keepsake.agent.why.why import Why
 from keepsake.archive.log import Archive
 from keepsake.happening import own_deed_of, shown_speech
 from keepsake.regular_files import read_text
+from keepsake.web.questions.going_on import OwnWords, goes_on_from
 from keepsake.web.questions.grounds import Elsewhere, Ground, elsewhere, grounds_of
 from keepsake.web.questions.motive import Motive, motive_of
 from keepsake.web.remembered import TEXTS
@@ -30,6 +31,7 @@ class Grounds:
         missing: Words of the act that stand nowhere in its prompt, nor in what it answers.
         heard_by: The number and the name of that agent.
         motive: What it had reason to think of; None if nothing is known to bear on the act.
+        goes_on: Its own last words from which it goes on, oldest first.
     """
 
     lines: Sequence[Ground] = ()
@@ -37,6 +39,7 @@ class Grounds:
     missing: Sequence[str] = ()
     heard_by: tuple[int, str] = (0, "")
     motive: Motive | None = None
+    goes_on: Sequence[OwnWords] = ()
 
     @property
     def shown(self) -> Sequence[Ground]:
@@ -93,6 +96,7 @@ def grounds(
         missing=missing,
         heard_by=names[found.agent] if found else (0, ""),
         motive=motive_of(archive, why, prompt, own, grounded=bool(told)),
+        goes_on=goes_on_from(archive, why, own),
     )
 
 

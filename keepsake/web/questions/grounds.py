@@ -10,10 +10,10 @@ there; so is a single word that the agent itself said or heard once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import log2
+from math import comb, log2
 
 from keepsake.agent.turns.prompts.held import holds
 from keepsake.agent.why.basis import matter_of
@@ -23,7 +23,7 @@ from keepsake.archive.records import Memory
 from keepsake.happening import Result, addressees_of
 from keepsake.language.capitals import capitalised
 from keepsake.language.perception import sentences, telling
-from keepsake.tracing.content import Content, Rarity, parts_of
+from keepsake.tracing.content import SURE, Content, Rarity, parts_of
 from keepsake.tracing.texts import SegmentTexts, lines_with
 from keepsake.web.people.telling import newest_lines
 
@@ -223,7 +223,8 @@ def elsewhere(
     """Return the earlier line that has most of the words that a prompt did not have; blocks.
 
     A single word an agent may have by itself, but no name. Another word counts only if it is in one
-    earlier line of its own memory, and in no other.
+    earlier line of its own memory, and nowhere else. Words that many lines have are in one line by
+    chance.
 
     Args:
         texts: What the memories of all agents say, by key; of equal lines the first counts.
@@ -233,29 +234,55 @@ def elsewhere(
     wanted = {stem: word for word in unheld for stem in telling(word)}
     names = _names_in(why)
     tells = {stem: _TOGETHER if word in names else 1 for stem, word in wanted.items()}
+    rarity = _rarity_in(texts, wanted.keys())
     best = _TOGETHER - 1
     found = None
     for key, segments in texts.items() if sum(tells.values()) >= _TOGETHER else ():
         for memory in _with_words(segments, tells):
             shared = wanted.keys() & telling(memory.words)
             told = sum(tells[stem] for stem in shared)
+            if not any(tells[stem] > 1 for stem in shared) and _is_chance(rarity, shared, wanted):
+                continue
             as_good = found is not None and told == best and memory.time < found.memory.time
             if memory.time < why.act.time and (told > best or as_good):
                 best = told
                 said = tuple(word for stem, word in wanted.items() if stem in shared)
                 found = Elsewhere(key, memory, said)
-    return found or _once(why, texts.get(own, ()), wanted, own)
+    return found or _once(why, texts, wanted, own)
+
+
+def _rarity_in(texts: Mapping[str, Sequence[SegmentTexts]], stems: Collection[str]) -> Rarity:
+    """Return how rare words are in the memories of all agents."""
+    segments = [segment for some in texts.values() for segment in some]
+    counts = Counter[str]()
+    for segment in segments:
+        for stem in stems:
+            counts[stem] += sum(1 for _ in islice(lines_with(segment.text, stem), MOST_LOOKED))
+    return Rarity(counts, sum(len(each.numbers) for each in segments))
+
+
+def _is_chance(rarity: Rarity, shared: Collection[str], wanted: Collection[str]) -> bool:
+    """Whether some line may have these of the words that are wanted by chance."""
+    lines = max(rarity.total, 1) * comb(len(wanted), len(shared))
+    return sum(map(rarity.bits, shared)) < log2(lines) + SURE
 
 
 def _once(
-    why: Why, segments: Sequence[SegmentTexts], wanted: Mapping[str, str], own: str
+    why: Why, texts: Mapping[str, Sequence[SegmentTexts]], wanted: Mapping[str, str], own: str
 ) -> Elsewhere | None:
-    """Return the one earlier line of an agent that has one of the words, its own words first."""
+    """Return the one earlier line of an agent that has one of the words, its own words first.
+
+    Nobody else said the word, either.
+    """
     found = []
     for stem, word in wanted.items():
-        earlier = [each for each in _having(segments, stem) if each.number < why.act.number]
-        if len({each.happening or each.number for each in earlier}) == 1:
-            found.append(Elsewhere(own, earlier[0], (word,)))
+        said = {
+            key: [each for each in _having(segments, stem) if each.time < why.act.time]
+            for key, segments in texts.items()
+        }
+        some = [each for had in said.values() for each in had]
+        if said.get(own) and len({each.happening or each.number for each in some}) == 1:
+            found.append(Elsewhere(own, said[own][0], (word,)))
     return max(found, key=lambda each: (each.memory.is_own, each.memory.number), default=None)
 
 

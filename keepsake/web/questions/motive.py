@@ -37,8 +37,6 @@ once in sixteen times. Of 314 acts of two evenings 62 have something at this, an
 on the act; with three bits more do not."""
 _TOGETHER = 2
 """The words besides names that it shares at least with what an act is about: one is chance."""
-MOST_SHOWN = 140
-"""The most characters of it that a short answer shows."""
 _MASKED = "its prompt had only that it was whispered"
 """What is said of a motive of which the prompt did not have the words."""
 _PRIVATE = (f'"manner":"{Manner.WHISPER}"'.encode(), b'"witnesses":[')
@@ -118,8 +116,12 @@ class Motive:
     @property
     def line(self) -> str:
         """The part of it that bears most on the act, with who told it."""
+        return self.told(self.part)
+
+    def told(self, words: str) -> str:
+        """Return words of it as a line shows them, with who told it."""
         by = f"{self.teller}: " if self.teller else ""
-        return f"{by}“{self.part}”" if self.is_quoted else self.part
+        return f"{by}“{words}”" if self.is_quoted else words
 
 
 def motive_of(
@@ -190,7 +192,7 @@ def _part(content: Content, text: str) -> str:
         parts = {each for each, _ in parts_of(part, content.language)}
         return content.bits(parts & shared), content.bits(parts)
 
-    return gist(content.text, tells, MOST_SHOWN) or beginning(content.text, MOST_SHOWN)
+    return gist(content.text, tells) or beginning(content.text)
 
 
 def _parts(name: str) -> Iterable[str]:

@@ -13,9 +13,11 @@ from django.utils.timezone import localtime
 
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
+from keepsake.books.person_page import PersonPage
 from keepsake.errors import KeepsakeError
 from keepsake.web import world
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.questions.clock import as_shown
 
 _EVENING = time(20)
 """The hour of yesterday that the panel offers: the day's talks are over by then."""
@@ -47,6 +49,8 @@ class Panel:
 
     Attributes:
         about: The agent of the page; None on the page of all.
+        talked: The number of the agent that a player talked with last, which pickers offer first;
+            0 if none did.
         hint: What may be typed: names and times of this world.
         met: The name of the person whom the agent of the page met last; empty for none, and on the
             page of all.
@@ -57,6 +61,7 @@ class Panel:
 
     agents: Sequence[Picked]
     about: Picked | None
+    talked: int
     hint: str
     met: str
     names: Sequence[str]
@@ -75,10 +80,12 @@ def panel(about: int | None = None) -> Panel | None:
     agents = [_picked(each) for each in known if about is None or each.id == about]
     first = min((each.first for each in agents if each.first), default=None)
     last = max((each.last for each in agents if each.last), default=None)
+    talked = _talked(known)
     return Panel(
         agents=agents,
         about=agents[0] if about is not None and agents else None,
-        hint=_hint(known),
+        talked=talked[0].id if talked else 0,
+        hint=_hint(known, talked),
         met=next((_met(each) for each in known if each.id == about), ""),
         names=_names(known),
         evening=_evening(now, first, last),
@@ -110,21 +117,33 @@ def _names(agents: Sequence[KnownAgent]) -> tuple[str, ...]:
     return tuple(sorted(names, key=str.casefold)[:MOST_NAMES])
 
 
-def _hint(agents: Sequence[KnownAgent]) -> str:
-    """Return what may be typed, by an agent's name and that of whom it met last."""
+def _hint(agents: Sequence[KnownAgent], talked: tuple[KnownAgent, PersonPage] | None) -> str:
+    """Return what may be typed for each question, with names and a time that have an answer."""
     if not agents:
         return ""
-    one = agents[0]
-    met = _met(one)
-    known = f"{one.name} {met}, " if met else ""
-    return f"{known}{one.name} 19:30, {one.name} tomorrow, or words that somebody said"
+    name = talked[0].name if talked else agents[0].name
+    met = f"{name} {talked[1].name}, " if talked else ""
+    at = as_shown(talked[1].last_met) if talked else None
+    when = f"{at:%H:%M}" if at else "19:30"
+    lost = f"what {name} lost, why {name} said …"
+    return f"{met}{name} {when}, {name} tomorrow, {lost}, or any words"
+
+
+def _talked(agents: Sequence[KnownAgent]) -> tuple[KnownAgent, PersonPage] | None:
+    """Return the agent that met somebody last who is no agent, and its page of them."""
+    keys = {each.key for each in agents}
+    pages = [(each, page) for each in agents for page in _pages(each) if page.key not in keys]
+    return max(pages, key=lambda each: each[1].last_met, default=None)
 
 
 def _met(agent: KnownAgent) -> str:
     """Return the name of the person whom an agent met last; empty for nobody."""
-    pages = list(agent.mind.books.people.known.values()) if agent.mind else []
-    met = max(pages, key=lambda each: each.last_met, default=None)
+    met = max(_pages(agent), key=lambda each: each.last_met, default=None)
     return met.name if met else ""
+
+
+def _pages(agent: KnownAgent) -> Sequence[PersonPage]:
+    return [*agent.mind.books.people.known.values()] if agent.mind else []
 
 
 def _names_known(mind: Mind) -> list[str]:

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from keepsake.agent.plans.past_plans import PastPlan, PlanChanges, plan_changes
+from keepsake.agent.why.basis import matter_of
 from keepsake.agent.why.causes import answered_by, set_off_by
 from keepsake.agent.why.logged_thoughts import causes_of
 from keepsake.agent.why.why import Why, why_memory
@@ -21,12 +22,13 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.happening import HappeningKind, Speech, addressees_of, own_deed_of
+from keepsake.language.perception import one_line
 from keepsake.paths import Places
-from keepsake.web.people.gist import ending
+from keepsake.tracing.content import Content, Rarity
+from keepsake.web.people.gist import answered
 from keepsake.web.privacy import privacy_of
 from keepsake.web.questions.bearing import promises_in, prompt_of, quoted_in, recalled_for
 from keepsake.web.questions.grounded import NOT_KNOWN, Grounds, grounds
-from keepsake.web.questions.motive import MOST_SHOWN
 from keepsake.web.searching import MOST_BYTES, MemoryFilter, NewestMemories, words_of
 
 MOST_LINES = 60
@@ -68,6 +70,7 @@ class Because:
 
     Attributes:
         cause: The memory that set it off; None if none did, or if that is not known.
+        answered: Of its words the part that the act takes up.
         reason: The private reason that the agent gave; empty for none.
         by_rule: Whether a rule did it, and no model was asked.
         trigger: What set it off, in a word or two; empty if that is not known.
@@ -79,6 +82,7 @@ class Because:
     """
 
     cause: Memory | None = None
+    answered: str = ""
     reason: str = ""
     by_rule: bool = False
     trigger: str = ""
@@ -89,12 +93,27 @@ class Because:
     grounds: Grounds = NOT_KNOWN
 
     @property
-    def answered(self) -> str:
-        """What it answers: of long words the end."""
-        if self.cause is None:
+    def brief(self) -> str:
+        """What set it off, with the part of its words that the act takes up."""
+        if self.cause is None or not self.answered:
             return ""
-        words = self.cause.words
-        return self.cause.text.replace(words, ending(words, MOST_SHOWN)) if words else ""
+        return self.cause.text.replace(one_line(self.cause.words), self.answered)
+
+    @property
+    def open_promises(self) -> Sequence[Memory]:
+        """The promises, if nothing that is likelier to bear on it is known."""
+        grounds = self.grounds
+        return () if grounds.motive or grounds.shown or grounds.goes_on else self.promises
+
+    @property
+    def folded_promises(self) -> Sequence[Memory]:
+        """The others."""
+        return () if self.open_promises else self.promises
+
+    @property
+    def folded(self) -> int:
+        """How many lines of its prompt may bear on it, and are not known to: a few of a hundred."""
+        return len(self.folded_promises) + len(self.quoted) + len(self.recalled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +205,7 @@ def _because(
     recalled = [each.memory for each in sources[:explaining] if each.memory is not None]
     return Because(
         cause=why.cause,
+        answered=_answered(why),
         reason=why.reason,
         by_rule=why.by_rule,
         trigger=why.trigger,
@@ -195,6 +215,13 @@ def _because(
         recalled=recalled[:MOST_RECALLED],
         grounds=own,
     )
+
+
+def _answered(why: Why) -> str:
+    """Return the part of what set an act off that has most words of the act."""
+    act = Content(matter_of(why.act), Rarity())
+    words = why.cause.words if why.cause else ""
+    return answered(words, lambda part: len(act.shared(part)))
 
 
 def _briefly(

@@ -159,6 +159,7 @@ def _grounds_at(own: Grounds) -> Grounds:
     return replace(
         own,
         lines=lines,
+        goes_on=[replace(each, memory=_at(each.memory)) for each in own.goes_on],
         elsewhere=found and replace(found, memory=_at(found.memory)),
         motive=motive and replace(motive, memory=motive.memory and _at(motive.memory)),
     )

@@ -19,6 +19,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 MODULES = Path(__file__).parents[1] / "static" / "keepsake" / "watch"
+WHOLE = 200
+WHOLE_WIDE = 390
+"""The most characters of a text that is shown whole everywhere, and where there is room: five lines
+of a phone, three of a desk. As ``short_answer.js`` has it."""
 _IMPORT = re.compile(r'\bfrom "\./(\w+)\.js";')
 
 register = Library()
@@ -46,6 +50,20 @@ def preloaded(context: Context, path: str, *names: str) -> SafeString:
         return SafeString()
     link = '<link rel="preload" as="fetch" crossorigin href="/agents/api/{}?{}">'
     return format_html(link, path, query)
+
+
+@register.filter  # type: ignore[untyped-decorator]
+def or_part(whole: str, part: str) -> SafeString:
+    """Return a text, or where there is no room for it the part that stands for it.
+
+    ``{{ text|or_part:part }}``; without a part, or if it is all, the text is shown.
+    """
+    if not part or part == whole or len(whole) <= WHOLE:
+        return format_html("<bdi>{}</bdi>", whole)
+    if len(whole) > WHOLE_WIDE:
+        return format_html('<bdi title="{}">{}</bdi>', whole, part)
+    both = '<bdi class="in-brief" title="{}">{}</bdi><bdi class="in-full">{}</bdi>'
+    return format_html(both, whole, part, whole)
 
 
 def query_of(given: Mapping[str, Sequence[str]], names: Sequence[str]) -> str:

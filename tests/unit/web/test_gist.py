@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.web.people.gist import SHORT, beginning, ending, gist
+from keepsake.web.people.gist import SHORT, answered, beginning, gist, unmarked
 from keepsake.web.people.telling import Weights
 
 TALK = [
@@ -27,13 +27,15 @@ def test_of_several_sentences_that_one_stands_which_the_talk_comes_back_to(
         "Gerrit hunts for the fork of Dirk. "
         "Isn't it warm, by the way, and didn't the whole harbour smell of tar and wet rope today?"
     )
-    assert gist(said, weights.telling) == "Gerrit hunts for the fork of Dirk."
+    part = gist(said, weights.telling, 100)
+    assert part == "… Gerrit hunts for the fork of Dirk. …", "marks say that it is not all"
+    assert unmarked(part) in said
 
 
 @pytest.mark.parametrize("question", ["Where is Dirk's fork?", "フォークはどこ？", "أين الشوكة؟"])
 def test_what_only_asks_tells_nothing(question: str, weights: Weights) -> None:
     assert gist(question, weights.telling) == ""
-    assert gist(f"{question} It sings.", weights.telling) == "It sings."
+    assert gist(f"{question} It sings.", weights.telling) == "… It sings."
 
 
 def test_short_words_stay_whole(weights: Weights) -> None:
@@ -47,7 +49,7 @@ def test_of_a_sentence_that_is_too_long_some_clauses_stand_with_marks(weights: W
         "I took the fork of Dirk, which Gerrit wants, "
         "and nobody in the wide world will ever find out how I came by such a thing."
     )
-    part = gist(long, weights.telling)
+    part = gist(long, weights.telling, 100)
     assert part == "… and for nobody else: I took the fork of Dirk, which Gerrit wants, …"
     assert len(part) <= SHORT
 
@@ -61,24 +63,32 @@ def test_a_clause_that_is_too_long_is_cut(weights: Weights) -> None:
 def test_a_text_without_spaces_between_sentences_is_cut_at_their_ends(weights: Weights) -> None:
     said = "猫は屋根の上で寝ています。" * 3 + "鐘は桟橋の下にあります。" * 6
     part = gist(said, weights.telling)
-    assert part
-    assert len(part) <= SHORT
-    assert part.endswith("。")
+    assert unmarked(part).endswith("。")
+    assert len(unmarked(part)) <= SHORT
 
 
 def test_a_beginning_ends_where_a_clause_does() -> None:
-    text = f"Anneke brought back my mother's blue cup; {'she eats here, ' * 8}as long as she stays"
-    eats = ", ".join(["she eats here"] * 4)
+    text = f"Anneke brought back my mother's blue cup; {'she eats here, ' * 12}as long as she stays"
+    eats = ", ".join(["she eats here"] * 6)
     assert beginning(text) == f"Anneke brought back my mother's blue cup; {eats}, …"
     assert beginning("A short line.") == "A short line."
     assert len(beginning("word " * 60)) <= SHORT
 
 
-def test_the_end_of_what_was_said_is_what_is_answered() -> None:
+def test_of_what_is_answered_that_part_stands_which_the_answer_takes_up_else_the_end() -> None:
     said = (
-        f"{'It limps a little on every beat. ' * 5}Is Bob planning something? You had tea with him."
+        "She's right, and it's my hour. Bob, I took the fork out of his waistcoat. "
+        f"{'It limps a little on every beat. ' * 5}Is Bob planning something?"
     )
-    assert ending(said, 60) == "… Is Bob planning something? You had tea with him."
-    assert ending("Well?", 60) == "Well?"
-    assert ending("word " * 60, 60).endswith("…")
-    assert ending("", 60) == ""
+
+    def bears(part: str) -> float:
+        return float("fork" in part)
+
+    part = answered(said, bears, 60)
+    assert part == "… Bob, I took the fork out of his waistcoat. …"
+    assert answered(said, lambda _: 0.0, 60) == (
+        "… It limps a little on every beat. Is Bob planning something?"
+    )
+    assert answered("Well?", bears) == "Well?"
+    assert answered("word " * 60, bears).endswith("…")
+    assert answered("", bears) == ""

@@ -170,3 +170,23 @@ def test_words_that_anybody_says_are_no_ground_though_few_lines_of_the_prompt_ha
     rare = why(village, "Eleven kilometres from Zierikzee, on foot.")
     found, _ = grounds_of(village.archives["Mira"], rare, prompt, RULES, texts)
     assert [each.memory.number for each in found if each.memory] == [1]
+
+
+def test_words_that_many_lines_have_are_not_from_one_of_them(village):
+    for at in range(40):
+        village.said("Ida", f"It makes the house number {at} full.", to=["Bram"])
+    village.said("Ida", "A quince weighs as much as a thimble of mercury.", to=["Bram"])
+    texts = {name: Texts().of(village.folder / name) for name in ("Mira", "Bram")}
+    act = why(village, "That makes five, and your mouth is full.")
+    assert elsewhere(act, texts, ["makes", "full"], "Mira") is None
+    rare = why(village, "A thimble and a quince.")
+    found = elsewhere(rare, texts, ["thimble", "quince"], "Mira")
+    assert found is not None
+    assert "mercury" in found.memory.words
+
+
+def test_a_single_word_that_others_said_too_is_an_agents_own(village):
+    village.said("Bob", "My wife owns a thimble.", to=["Mira"])
+    village.said("Ida", "I sell a thimble.", to=["Bram"])
+    texts = {name: Texts().of(village.folder / name) for name in ("Mira", "Bram")}
+    assert elsewhere(why(village, "A thimble of soup?"), texts, ["thimble"], "Mira") is None

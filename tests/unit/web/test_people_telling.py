@@ -45,3 +45,24 @@ def test_only_so_many_are_shown(tmp_path):
         village.said("Anneke", f"I counted {n} waves.", "Mira")
     segments = Texts().of(village.folder / "Mira")
     assert len(heard_from(segments, "anneke", (), weights_in(segments))) == MOST_HEARD
+
+
+def test_what_is_said_again_and_again_is_not_taken_up():
+    chatter = ["The mist lies thick on the salt pans."] * 40
+    weights = Weights([*chatter, "I keep a goat.", "My goat is ill.", "Edwin mends nets."])
+    assert weights.telling("The mist lies thick on the salt pans.")[0] == 0
+    assert weights.telling("Edwin mends nets.") > weights.telling(chatter[0])
+    assert weights.telling("goat")[0] > 0
+
+
+def test_of_a_person_tells_most_what_is_said_of_nobody_else(tmp_path):
+    village = Village(tmp_path, "Mira")
+    for speaker in ("Bob", "Ida", "Tom", "Bram"):
+        village.said(speaker, "Good night, sleep well under the stars.", to=["Mira"])
+    village.said("Bob", "Maud builds clocks.", to=["Mira"])
+    village.said("Mira", "Clocks, and Maud? What do they say?", to=["Bob"])
+    segments = Texts().of(village.folder / "Mira")
+    weights = weights_in(segments, "bob", ["Bob"])
+    assert weights.telling("Maud builds clocks.") > weights.telling("Sleep well under the stars.")
+    assert weights.telling("Maud") == weights_in(segments).telling("Maud")
+    assert weights.telling("Stars") < weights_in(segments).telling("Stars")

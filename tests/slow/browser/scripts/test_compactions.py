@@ -297,7 +297,7 @@ def test_what_was_asked_to_be_done_is_folded_below_what_was_told(page: Page) -> 
     memory = {**ACT, "kind": "perception", "form": "deed"}
     row = {"missing": [], "told": "", "named": [], "kept": "gone"}
     losses = [
-        {**row, "memory": {**memory, "number": 1, "text": "Tom asks for soup."}, "errand": True},
+        {**row, "memory": {**memory, "number": 1, "text": "Tom asks for soup."}, "sort": "errands"},
         {**row, "memory": {**memory, "number": 2, "text": "Tom gives a ring."}},
     ]
     lost = {"losses": losses, "sentences": [], "unfounded": [], "named": True, "complete": True}

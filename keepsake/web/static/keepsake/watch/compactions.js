@@ -3,8 +3,8 @@
 import { act, actButton, builders, get } from "./api.js";
 import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time, whereLink } from "./dom.js";
-import { Kept, MemoryKind, QuestionKind, SummaryAuthor, Tier } from "./kinds.js";
-import { isOutcome, isPassing, memoriesFold, passingFold, TIERS, writtenAt } from "./memories.js";
+import { Kept, LossSort, QuestionKind, SummaryAuthor, Tier } from "./kinds.js";
+import { memoriesFold, passingFold, TIERS, writtenAt } from "./memories.js";
 import { outcome, reason } from "./plain_words.js";
 import { stillHeld } from "./elsewhere.js";
 import { lead } from "./short_answer.js";
@@ -29,9 +29,10 @@ export class Compactions {
       { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } },
       "Show the new compaction",
     );
+    // Apart from the answer and below what it changes: who only reads does not hit it.
     this.undo = el(
-      "span",
-      { hidden: true },
+      "div",
+      { class: "tools changes", hidden: true },
       actButton(
         "Undo the last",
         "Sure? Its memories return to the window",
@@ -52,10 +53,11 @@ export class Compactions {
     fill(
       root,
       this.answer,
-      el("div", { class: "tools" }, this.newer, this.undo),
+      el("div", { class: "tools" }, this.newer),
       this.list,
       this.note,
       el("div", { class: "tools" }, this.older),
+      this.undo,
     );
   }
 
@@ -409,17 +411,15 @@ export function tallyOf(found, named) {
 /** What a row is: something that others said or did, what they asked to be done, an own act, or something seen in
  * passing. */
 const SORTS = {
-  others: "that others told or gave",
-  errands: "that asked for something to be done",
-  own: "own words and deeds",
-  passing: "comings, goings and gestures",
+  [LossSort.OTHERS]: "that others told or gave",
+  [LossSort.ERRANDS]: "that asked for something to be done",
+  [LossSort.OWN]: "own words and deeds",
+  [LossSort.PASSING]: "comings, goings and gestures",
 };
 
-function sortOf(each) {
-  if (passing(each)) return "passing";
-  const { memory } = each;
-  if (memory && (memory.kind === MemoryKind.ACT || isOutcome(memory))) return "own";
-  return each.errand ? "errands" : "others";
+/** A sentence of a summary has no sort: it tells something. */
+function sortOf({ sort = LossSort.OTHERS }) {
+  return sort;
 }
 
 /** Of what sorts lost memories are, in a sentence; empty if all are of one. */
@@ -464,7 +464,7 @@ function group(kept, found, named, noun, row) {
  * below it. */
 function sorted(found, row) {
   const of = (sort) => found.filter((each) => sortOf(each) === sort);
-  const [others, asked, own] = [of("others"), of("errands"), of("own")];
+  const [others, asked, own] = [of(LossSort.OTHERS), of(LossSort.ERRANDS), of(LossSort.OWN)];
   const [first, ...rest] = [
     [others, "Told by others"],
     [asked, "Asked to be done"],
@@ -480,16 +480,12 @@ function sorted(found, row) {
         rows(once(some), row),
       ),
     ),
-    passingFold(once(of("passing")).map(row), of("passing").length),
+    passingFold(once(of(LossSort.PASSING)).map(row), of(LossSort.PASSING).length),
   ];
 }
 
 function isNamed({ named }) {
   return Boolean(named?.length);
-}
-
-function passing({ memory }) {
-  return Boolean(memory) && isPassing(memory);
 }
 
 /** The greatest losses; the smaller ones are folded, so that what else became of memories is not far below. */

@@ -113,6 +113,13 @@ export const Kept = Object.freeze({
   "GONE": "gone"
 });
 
+export const LossSort = Object.freeze({
+  "OTHERS": "others",
+  "ERRANDS": "errands",
+  "OWN": "own",
+  "PASSING": "passing"
+});
+
 export const KnownVerb = Object.freeze({
   "SAY": "say",
   "WHISPER": "whisper",

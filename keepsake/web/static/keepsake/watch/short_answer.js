@@ -2,18 +2,19 @@
 
 import { get } from "./api.js";
 import { count, el, fill } from "./dom.js";
-import { QuestionKind } from "./kinds.js";
 import { privacyMark } from "./privacy.js";
 
-/** The questions that are answered in plain lines: what is long is cut, and whole on hover. */
-const PLAIN = [QuestionKind.KNOWS, QuestionKind.NEXT, QuestionKind.THEN];
+/** The most characters of a text that is shown whole everywhere: five lines of a phone; and of one that is shown whole
+ * where there is room: three lines of a desk. Of a longer one the part that tells most stands for it. */
+const WHOLE = 200;
+const WHOLE_WIDE = 390;
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
-export function answerLines({ id, lines, asked }, { most = Infinity, linked = true } = {}) {
+export function answerLines({ id, lines }, { most = Infinity, linked = true } = {}) {
   if (!lines.length) return null;
   return el(
     "dl",
-    { class: PLAIN.includes(asked) ? "short-answer plain" : "short-answer" },
+    { class: "short-answer" },
     lines
       .slice(0, most)
       .map((line, i, all) => row(id, line, line.label === all[i - 1]?.label, linked)),
@@ -21,13 +22,14 @@ export function answerLines({ id, lines, asked }, { most = Infinity, linked = tr
 }
 
 /** Two elements of a list; a label that is the same as above is not repeated for the eye. */
-function row(id, { label, text, whole, aside, private: hidden, number }, repeated, linked) {
+function row(id, line, repeated, linked) {
+  const { label, aside, private: hidden, number } = line;
   return [
     el("dt", {}, repeated ? el("span", { class: "unseen" }, label) : label),
     el(
       "dd",
       { class: hidden ? "hidden-part" : null },
-      el("bdi", { title: whole || text }, text),
+      words(line),
       aside || (linked && number) ? " " : null,
       el(
         "small",
@@ -46,6 +48,19 @@ function row(id, { label, text, whole, aside, private: hidden, number }, repeate
           : null,
       ),
     ),
+  ];
+}
+
+/** What a line says: all of it if there is room, with what tells less in a paler colour; else the part that tells most. */
+function words({ text, whole, part }) {
+  if (!whole || whole.length > WHOLE_WIDE) return el("bdi", { title: whole || null }, text);
+  const [before, ...after] = part ? whole.split(part) : [];
+  const pale = (some) => (some ? el("span", { class: "pale" }, some) : null);
+  const all = after.length ? [pale(before), part, pale(after.join(part))] : whole;
+  if (whole.length <= WHOLE) return el("bdi", {}, all);
+  return [
+    el("bdi", { class: "in-brief", title: whole }, text),
+    el("bdi", { class: "in-full" }, all),
   ];
 }
 

@@ -108,7 +108,11 @@ export class Why {
         why.elsewhere ? step("Not from its prompt", elsewhereStep(why)) : null,
         why.promises.length ? step("Promises in the prompt", memories(why.promises)) : null,
         why.quoted.length
-          ? step(`What ${why.agent} has noted of whom this answers`, memories(why.quoted))
+          ? folded(
+              `What ${why.agent} has noted of whom this answers`,
+              count(why.quoted.length),
+              memories(why.quoted),
+            )
           : null,
         asked || why.recalled.length
           ? step("What had to be recalled", recalled(why, again), again?.node)

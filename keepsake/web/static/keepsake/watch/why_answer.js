@@ -30,6 +30,7 @@ export function answerOf(why) {
       el("small", {}, moment(why.time)),
     ),
     el("p", { dir: "auto" }, setOff(why)),
+    why.goes_on?.map((own) => el("p", { dir: "auto" }, `Before that, ${line(own, why)}`)),
     why.motive ? el("p", { dir: "auto" }, motive(why)) : null,
     el("p", { dir: "auto" }, ...(isExplained(why) ? [] : [restsOn(why), " ", nowhere(why)])),
   );
