@@ -193,12 +193,12 @@ def test_who_came_and_went_is_one_line_below_what_was_told(page: Page) -> None:
     short = {"tier": "recent", "first": 1, "last": 5, "text": "Tom mends nets."}
     made = {**MADE, **texts, "covered": [1, 5], "after": {"longterm": None, "recent": short}}
     lines = (
-        ("sight", {}, "Wren sets off."),
-        ("sight", {}, "Wren sets off."),
-        ("pose", {}, "Bram nods."),
-        ("deed", {"verb": "go"}, "Tom goes north."),
-        ("deed", {"verb": "give"}, "Anneke gives Nell a ring."),
-        ("speech", {"words": "My goat is ill."}, 'Tom says, "My goat is ill."'),
+        ("passing", "sight", {}, "Wren sets off."),
+        ("passing", "sight", {}, "Wren sets off."),
+        ("passing", "pose", {}, "Bram nods."),
+        ("passing", "deed", {"verb": "go"}, "Tom goes north."),
+        ("others", "deed", {"verb": "give"}, "Anneke gives Nell a ring."),
+        ("others", "speech", {"words": "My goat is ill."}, 'Tom says, "My goat is ill."'),
     )
     losses = [
         {
@@ -208,8 +208,9 @@ def test_who_came_and_went_is_one_line_below_what_was_told(page: Page) -> None:
             "missing": [],
             "told": "",
             "named": [],
+            "sort": sort,
         }
-        for n, (form, what, text) in enumerate(lines, 1)
+        for n, (sort, form, what, text) in enumerate(lines, 1)
     ]
     lost = {"losses": losses, "sentences": [], "unfounded": [], "named": True, "complete": True}
     serve(page, "agents/1/compactions?*", [made])
@@ -235,8 +236,8 @@ def test_what_the_agent_said_itself_is_folded_below_what_others_said(page: Page)
     own = {**ACT, "number": 1, **said}
     heard = {**own, "number": 2, "kind": "perception", "text": 'Tom says, "My goat is ill."'}
     losses = [
-        {"memory": memory, "kept": "gone", "missing": [], "told": "", "named": []}
-        for memory in (own, heard)
+        {"memory": memory, "kept": "gone", "missing": [], "told": "", "named": [], "sort": sort}
+        for sort, memory in (("own", own), ("others", heard))
     ]
     lost = {"losses": losses, "sentences": [], "unfounded": [], "named": True, "complete": True}
     serve(page, "agents/1/compactions?*", [made])
