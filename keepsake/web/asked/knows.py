@@ -29,7 +29,7 @@ MOST = 7
 """The most lines: a reader has the essence in half of them."""
 _OF_EACH = 2
 """The most pins, promises, plans, and notes and summaries."""
-_FEW = 3
+_FEW = 4
 """With fewer lines there is room for what tells less than usual."""
 _MEANT = 3
 """The most of promises and plans together."""

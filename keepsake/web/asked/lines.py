@@ -29,13 +29,15 @@ def line_of(
         more: Other fields of the line.
     """
     whole = one_line(text)
+    if form is not str:
+        whole, part = (each.replace('"', "'") for each in (whole, part))  # quoted within quotes
     if part == whole:
         return AnswerLine(label=label, text=form(part), **more)
     return AnswerLine(label=label, text=form(part), whole=form(whole), part=unmarked(part), **more)
 
 
 def in_quotes(words: str) -> str:
-    """Return what somebody said, in quotation marks."""
+    """Return what somebody said, in quotation marks; quotations within have single ones."""
     return f"“{words}”"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import log2
 
 from keepsake.agent.attention.recent_talks import TALK_SECONDS
 from keepsake.agent.why.basis import matter_of
@@ -43,7 +44,8 @@ def goes_on_from(
 ) -> Sequence[OwnWords]:
     """Return those of an agent's last words of a talk that an act takes up, oldest first; blocks.
 
-    They share a word with the act that neither what it answers has nor many memories have.
+    They share a word with the act that neither what it answers has nor many memories have: the more
+    was said since, the rarer it must be.
 
     Args:
         archive: The agent's.
@@ -52,31 +54,36 @@ def goes_on_from(
     act = why.act
     if why.by_rule or not isinstance(act.what, Speech):
         return ()
-    before = [*_last_words(archive.read(max(act.number - _LOOKED, 1), act.number), act)]
+    found = [*_last_words(archive.read(max(act.number - _LOOKED, 1), act.number), act)]
     content = Content(matter_of(act), Rarity())
     asked = why.cause.words or why.cause.text if why.cause else ""
     people = " ".join(each.name for each in addressees_of(act.what))
     known = content.shared(asked) | {part for part, _ in parts_of(people, content.language)}
-    shared = {each.number: content.shared(each.words) - known for each in before}
+    shared = {each.number: content.shared(each.words) - known for each, _ in found}
     rarity = Rarity.of(frozenset().union(*shared.values()), newest_lines(segments))
 
     def bits(memory: Memory) -> float:
         return max(map(rarity.bits, shared[memory.number]), default=0.0)
 
-    taken_up = (each for each in before if bits(each) >= SURE + len(before) - 1)
+    taken_up = (each for each, since in found if bits(each) >= SURE + log2(since))
     return [OwnWords(each, own_deed_of(each.what, why.agent)) for each in taken_up]
 
 
-def _last_words(lately: Sequence[Memory], act: Memory) -> Iterator[Memory]:
-    """Yield the last things that it said in the talk before its answer; oldest first."""
+def _last_words(lately: Sequence[Memory], act: Memory) -> Iterator[tuple[Memory, int]]:
+    """Yield the last things that it said in the talk before its answer; oldest first.
+
+    Each with how many lines of the talk there are from it on, up to the answer.
+    """
     said = [each for each in lately if isinstance(each.what, Speech)]
     begun = 0
     for at, (before, after) in enumerate(pairwise(said), start=1):
         if (after.time - before.time).total_seconds() > TALK_SECONDS:
             begun = at
-    own = [each for each in said[begun:] if each.is_own and each.number < act.number]
-    yield from [each for each in own if not _is_of_one_answer(each, act)][-MOST:]
+    talk = [each for each in said[begun:] if not _is_of_one_answer(each, act)]
+    own = [(each, len(talk) - at) for at, each in enumerate(talk) if each.is_own]
+    yield from own[-MOST:]
 
 
 def _is_of_one_answer(memory: Memory, act: Memory) -> bool:
-    return bool(act.rests_on) and memory.rests_on == act.rests_on
+    same = bool(act.rests_on) and memory.rests_on == act.rests_on
+    return same or memory.number == act.number

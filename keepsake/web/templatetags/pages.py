@@ -53,6 +53,12 @@ def preloaded(context: Context, path: str, *names: str) -> SafeString:
 
 
 @register.filter  # type: ignore[untyped-decorator]
+def single_quotes(words: str) -> str:
+    """Return words that stand in quotation marks: those within are single."""
+    return words.replace('"', "'")
+
+
+@register.filter  # type: ignore[untyped-decorator]
 def or_part(whole: str, part: str) -> SafeString:
     """Return a text, or where there is no room for it the part that stands for it.
 

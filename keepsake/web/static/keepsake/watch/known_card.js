@@ -101,7 +101,11 @@ function row({ text, said, numbers, private: hidden, time: at, to = [] }, { id }
   return el(
     "li",
     { class: hidden ? "whisper" : "" },
-    el("span", { dir: "auto" }, named ? text : said ? `“${text}”` : `${name} ${text}`),
+    el(
+      "span",
+      { dir: "auto" },
+      named ? text : said ? `“${text.replaceAll('"', "'")}”` : `${name} ${text}`,
+    ),
     " ",
     el(
       "small",

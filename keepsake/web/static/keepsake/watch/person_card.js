@@ -204,7 +204,7 @@ export function newestFirst(lines) {
 /** Words in quotation marks; a line of a game that does not say which part is speech, as it is. */
 function shown({ text, said }, name) {
   if (text.startsWith(`${name} `)) return text;
-  return said ? `“${text}”` : `${name} ${text}`;
+  return said ? `“${text.replaceAll('"', "'")}”` : `${name} ${text}`;
 }
 
 /** A passage in which only those sentences are marked that rest on private words. */

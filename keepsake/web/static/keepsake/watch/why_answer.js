@@ -138,7 +138,7 @@ function line(memory, why) {
   if (words && by) {
     const whom = inWords(to.map(({ id, name }) => (id === ME ? agent : name)));
     const hidden = memory.privacy && manner !== Manner.WHISPER ? `, ${memory.privacy},` : "";
-    return `${by} ${SAID[manner] ?? "said"}${whom && ` to ${whom}`}${hidden}${when}: “${words}”`;
+    return `${by} ${SAID[manner] ?? "said"}${whom && ` to ${whom}`}${hidden}${when}: “${words.replaceAll('"', "'")}”`;
   }
   const { who, words: rest } = told(memory, agent);
   return `${agent} perceived${when}: ${who ? `${who} ` : ""}${rest}`;
