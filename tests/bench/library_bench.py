@@ -23,7 +23,8 @@ ANSWERS = 40
 _PEOPLE = ("Anneke", "Bram", "Jonas", "Oswin")
 _IMPORT = """
 import time
-began, busy = time.perf_counter(), time.process_time()
+began = time.perf_counter()
+busy = time.process_time()
 from keepsake import Memory, Speech
 print(time.perf_counter() - began, time.process_time() - busy)
 """

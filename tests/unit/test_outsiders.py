@@ -71,7 +71,8 @@ def test_who_is_called_by_name_was_told(village):
 
 
 def test_who_gave_a_thing_did_it_and_who_was_given_it_got_it(village):
-    anneke, bob = Person("Anneke", "anneke"), Person("Bob", "bob")
+    anneke = Person("Anneke", "anneke")
+    bob = Person("Bob", "bob")
     shown = "Anneke gives a blue cup to Bob."
     gift = Deed(actor=anneke, verb="give", objects=("a blue cup",), to=(bob,), shown=shown)
     village.remember("Mira", gift, happening="gift")

@@ -45,7 +45,8 @@ class Steps:
             one = PersonOfFact(id=None, key=other.key, name=other.name, way=other.way)
             sure[other.happening].append(one)
         for telling in self.fact.tellings:
-            new, may = sure[telling.happening], doubted[telling.happening]
+            new = sure[telling.happening]
+            may = doubted[telling.happening]
             if new or (telling.gift and telling.to and not may):
                 yield self._telling(telling, new, doubtful=False)
             if may:

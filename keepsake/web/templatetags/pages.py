@@ -52,13 +52,13 @@ def preloaded(context: Context, path: str, *names: str) -> SafeString:
     return format_html(link, path, query)
 
 
-@register.filter  # type: ignore[untyped-decorator]
+@register.filter  # type: ignore[untyped-decorator]  # Django ships no types
 def single_quotes(words: str) -> str:
     """Return words that stand in quotation marks: those within are single."""
     return words.replace('"', "'")
 
 
-@register.filter  # type: ignore[untyped-decorator]
+@register.filter  # type: ignore[untyped-decorator]  # Django ships no types
 def or_part(whole: str, part: str) -> SafeString:
     """Return a text, or where there is no room for it the part that stands for it.
 

@@ -24,7 +24,8 @@ WHERE = """
 import os, pathlib, time
 class Where:  # each node waits for the other one
     def __init__(self, given):
-        here, node = pathlib.Path(__file__).parent, os.environ["NODE"]
+        here = pathlib.Path(__file__).parent
+        node = os.environ["NODE"]
         (here / f"node_{node}").touch()
         until = time.monotonic() + 120
         while node != "none" and len([*here.glob("node_?")]) < 2 and time.monotonic() < until:
