@@ -54,3 +54,15 @@ class TestSteps(WebWorld):
         assert who["answer"] == "Mira knows of “surgeon”, from Tom."
         (asked,) = who["news"]
         assert (asked["kind"], asked["speaker"]) == ("asked", "Tom")
+
+    def test_the_short_answer_says_who_got_a_thing_and_who_said_it_first(self):
+        cup = self.add_thing("blue cup")
+        cup.location = self.char1
+        self.char1.execute_cmd("give blue cup to Mira")
+        self.ada.execute_cmd("say Now the blue cup hangs there again.")
+        self.pass_time(3)
+        lines = self.get("/answer", of="who", about="blue cup")["lines"]
+        texts = {each["label"]: each["text"] for each in lines}
+        assert texts["Mira"].startswith("got it from Tom: ")
+        assert texts["Tom"].startswith("did it: ")
+        assert texts["Ada"].startswith("saw it: ")

@@ -95,8 +95,9 @@ def _knowing(words: str) -> Sequence[AnswerLine]:
     who = found.who
     assert who is not None
     texts = {each.happening: each.text for each in found.tellings}
-    lines = [(each.time, _outside(each, texts)) for each in found.outsiders]
-    lines += [(each.time, _first(each)) for each in who.knowing]
+    began = next(iter(texts), "")
+    lines = [(each.time, _outside(each, texts, began)) for each in found.outsiders]
+    lines += [(each.time, _first(each, began)) for each in who.knowing]
     lines = sorted(lines, key=_when)[:MOST_KNOWING]
     lines = sorted([*lines, *_perhaps(who)], key=_when)
     if not lines and who.answer:
@@ -108,9 +109,12 @@ def _when(each: tuple[datetime, AnswerLine]) -> datetime:
     return each[0]
 
 
-def _first(knowing: KnowingView) -> AnswerLine:
-    """Return how an agent came to know it first, and what it has of it now."""
-    how = _from(knowing.way, knowing.source)
+def _first(knowing: KnowingView, began: str) -> AnswerLine:
+    """Return how an agent came to know it first, and what it has of it now.
+
+    ``began``: The happening with which it began.
+    """
+    how = _from(knowing.way, knowing.source, first=knowing.happening == began)
     return AnswerLine(
         label=f"Perhaps {knowing.agent}" if knowing.doubtful else knowing.agent,
         text=short(f"{how}: {knowing.heard}"),
@@ -119,9 +123,9 @@ def _first(knowing: KnowingView) -> AnswerLine:
     )
 
 
-def _outside(known_to: OutsiderView, texts: Mapping[str, str]) -> AnswerLine:
-    """Return how somebody who is no agent came to know it first."""
-    how = _from(known_to.way, known_to.source)
+def _outside(known_to: OutsiderView, texts: Mapping[str, str], began: str) -> AnswerLine:
+    """Return how somebody who is no agent came to know it first; ``began``: as for an agent."""
+    how = _from(known_to.way, known_to.source, first=known_to.happening == began)
     return AnswerLine(
         label=known_to.name,
         text=short(": ".join(filter(None, (how, texts.get(known_to.happening, ""))))),
@@ -138,13 +142,14 @@ _DEEDS: Mapping[Way, str] = {
 """How somebody knows of what was done."""
 
 
-def _from(way: Way | None, source: str) -> str:
-    """Return how somebody came to know it: ``from Anneke``."""
+def _from(way: Way | None, source: str, *, first: bool) -> str:
+    """Return how somebody came to know it: ``from Anneke``; ``first``: by how it began."""
     if way is Way.OVERHEARD and source:
         return f"overheard {source}"
     if way is not None and way in _DEEDS:
         return _DEEDS[way].format(source)
-    return f"from {source}" if source else "said it first"
+    own = "said it first" if first else "said it, from whom is not known"
+    return f"from {source}" if source else own
 
 
 def _at(moment: datetime) -> str:
