@@ -26,7 +26,7 @@ from keepsake.happening import (
 from keepsake.language.addressing import addresses
 from keepsake.tracing.facts import Telling, Way
 from keepsake.tracing.past import Archived
-from keepsake.tracing.tellings import is_gift
+from keepsake.tracing.tellings import did, is_gift
 from keepsake.tracing.texts import SegmentTexts, key_of, memories_at
 from keepsake.tracing.typed.meant import People
 
@@ -106,7 +106,7 @@ def _remembered(
             continue
         if not isinstance(memory.what, Result):
             return memory, segments
-        act = next(memories_at(segments, [memory.what.act]), memory)
+        act = next(memories_at(segments, [memory.what.act]), memory) if did(memory) else memory
         found = found or (act, segments)
     return found
 
@@ -130,7 +130,7 @@ def _parties(
         for stands in _bystanders(memory, segments, strangers.keys()):
             called = not what.to or addresses(what.words, strangers[stands].name)
             yield strangers[stands], Way.TOLD if called else Way.OVERHEARD
-    elif not isinstance(what, Speech):
+    elif not isinstance(what, Speech | Result):  # what somebody looks at, only they see
         for stands in _bystanders(memory, segments, strangers.keys()):
             yield strangers[stands], Way.SAW
 

@@ -36,7 +36,20 @@ def tellings_of(witnesses: Mapping[str, Witness], tracer: Tracer) -> tuple[Telli
                 grouped[memory.happening or f"{key} {memory.number}"].append((key, memory))
     names = {key: witness.name for key, witness in witnesses.items()}
     made = (_telling(happening, told, tracer, names) for happening, told in grouped.items())
-    return tuple(sorted(made, key=lambda each: each.time))
+    whom = dict(_receivers(witnesses))
+    with_them = (
+        replace(each, to=whom.get(each.happening, ())) if each.is_gift and not each.to else each
+        for each in made
+    )
+    return tuple(sorted(with_them, key=lambda each: each.time))
+
+
+def _receivers(witnesses: Mapping[str, Witness]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield to whom agents gave things, by happening, as their own acts have it."""
+    for witness in witnesses.values():
+        for memory in witness.memories:
+            if memory.is_own and is_gift(memory.what):
+                yield memory.happening, tuple(addressed(memory, witness.name))
 
 
 def _telling(
@@ -66,7 +79,7 @@ def telling_in(
         names: The agents' names, by key.
     """
     own = next(((key, memory) for key, memory in told if memory.is_own), None)
-    doer = next((key for key, memory in told if _did(memory)), "")
+    doer = next((key for key, memory in told if did(memory)), "")
     agent, memory = own or _seen_best(told)
     return Telling(
         happening=happening,
@@ -88,7 +101,7 @@ def is_gift(what: What) -> bool:
     return isinstance(what, Deed) and what.verb == KnownVerb.GIVE
 
 
-def _did(memory: Memory) -> bool:
+def did(memory: Memory) -> bool:
     """Return whether it is what came of the agent's moving a thing."""
     what = memory.what
     moves = (KnownVerb.GET, KnownVerb.DROP)
@@ -141,6 +154,6 @@ def _way(memory: Memory, name: str) -> Way:
 def _way_of_deed(memory: Memory) -> Way:
     if memory.is_own:
         return Way.SAID if isinstance(memory.what, Speech) else Way.DID
-    if _did(memory):
+    if did(memory):
         return Way.DID
     return Way.GOT if memory.gift_to_me else Way.SAW

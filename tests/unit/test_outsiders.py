@@ -89,3 +89,12 @@ def test_to_whom_an_agent_alone_gave_a_thing_is_known_from_its_act(village):
     result = Result(verb="give", act=number, shown="You give a blue cup to Bob.")
     village.remember("Mira", result, happening="gift")
     assert known(village, "blue cup") == {"Bob": (Way.GOT, "Mira")}
+
+
+def test_what_somebody_looks_at_nobody_else_sees(village):
+    village.said("Bob", "Good evening.", to=["Mira"])
+    act = Deed(actor=ME, verb="look", objects=("Maud",), shown="look Maud")
+    number = village.remember("Mira", act, happening="look")
+    result = Result(verb="look", act=number, shown="Maud carries a blue cup.")
+    village.remember("Mira", result, happening="look")
+    assert known(village, "blue cup") == {}

@@ -48,7 +48,7 @@ def give(village, giver, thing, receiver, *seen_by):
     whom = Person(receiver, receiver.lower())
     facts = {"happening": f"gift {thing} {giver}"}
     if giver in village.archives:
-        act = Deed(actor=ME, verb="give", objects=(thing,), to=(whom,))
+        act = Deed(actor=ME, verb="give", objects=(thing,), to=(whom,), shown=f"give {thing}")
         number = village.remember(giver, act, **facts)
         shown = f"You give {thing} to {receiver}."
         village.remember(giver, Result(verb="give", act=number, shown=shown), **facts)
@@ -107,3 +107,9 @@ def test_what_another_said_before_is_no_telling_of_a_sentence(village):
     told = village.said("Anneke", "My sister Liesbet drowned three winters ago.", to=["Mira"])
     fact = village.follow_memory("Mira", told["Mira"])
     assert [each.agent for each in fact.knowers] == ["Mira"]
+
+
+def test_to_whom_an_agent_gave_a_thing_is_known_though_nobody_else_saw_it(village):
+    give(village, "Mira", "a blue cup", "Anneke")
+    (gift,) = village.follow("blue cup").tellings
+    assert (gift.is_gift, gift.agent, gift.to) == (True, "Mira", ("Anneke",))
