@@ -75,7 +75,9 @@ def read_due(line: str) -> DueDay | None:
 
 
 def due_by(phrase: str, now: datetime) -> DueDay | None:
-    """Return when a phrase says: ``tomorrow 9:00``, ``Friday evening``; None if it says no time.
+    """Return when a phrase says: ``tomorrow 9:00``, ``Friday evening``.
+
+    None if it says no time, or one of an earlier day.
 
     An hour without a day is the next one: ``from six``. Blocks, as
     :func:`keepsake.language.when.read_when` does.
@@ -87,8 +89,10 @@ def due_by(phrase: str, now: datetime) -> DueDay | None:
     phrase = phrase.strip(" .")
     says = names_a_date(phrase) or names_an_hour(phrase)  # not "in 3 pieces"
     at = read_time(phrase, now) if says else None
-    if at is None or at.date() < now.date():
+    if at is None:
         return due_in(phrase, now)
+    if at.date() < now.date():
+        return None
     hour = at.time().replace(second=0, microsecond=0) if names_a_minute(phrase) else None
     return DueDay(at.date(), hour, _part(phrase, hour))
 

@@ -52,6 +52,13 @@ class TestPromisedHours(PlansWorld):
         self.ask("Warm bread?", "Yes.\n> plan in 30 minutes, Tom: bread from the oven")
         assert [each.what for each in self.plans.current] == ["bring soup", "bread from the oven"]
 
+    def test_of_several_promises_the_prompt_names_that_of_which_it_reminds(self):
+        self.ask("A song?", "One day.\n> promise Tom: a song")
+        self.ask("And soup in ten minutes?", "Yes.\n> promise Tom, in 10 minutes: soup")
+        _, soup = self.mind.books.commitments.items
+        (due,) = self.reminded(12)[:1]
+        assert f"also write > kept {soup.number})" in due
+
     def test_what_was_kept_before_its_hour_reminds_nobody(self):
         self.ask("Soup in ten minutes?", "You'll have it.\n> promise Tom, in 10 minutes: soup")
         self.ask("I have it already.", f"Good.\n> kept {self.promised().number}")

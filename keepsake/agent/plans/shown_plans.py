@@ -144,15 +144,21 @@ def done_for(plan: Plan, window: Iterable[Memory]) -> tuple[str, ...]:
 
 
 def promise_of(plan: Plan, made: Iterable[Commitment]) -> Commitment | None:
-    """Return the promise that was made together with a plan, to its person; None without one."""
-    for each in made:
-        if each.kind is not CommitmentKind.PROMISE or not each.who:
-            continue
-        is_with = plan.whom is not None and each.key == plan.whom.id != ""
-        together = abs(each.number - plan.since) <= SAME_ANSWER
-        if together and (is_with or names(plan.what, each.who)):
-            return each
-    return None
+    """Return the promise that was made together with a plan, to its person; None without one.
+
+    Of several it is that of which the plan reminds the agent, or else that which was made nearest.
+    """
+    promises = [each for each in made if each.kind is CommitmentKind.PROMISE]
+    if (reminded := reminds_of(plan, promises)) is not None:
+        return reminded
+
+    def is_its(promise: Commitment) -> bool:
+        together = abs(promise.number - plan.since) <= SAME_ANSWER
+        is_with = plan.whom is not None and promise.key == plan.whom.id != ""
+        return together and bool(promise.who) and (is_with or names(plan.what, promise.who))
+
+    found = filter(is_its, promises)
+    return min(found, key=lambda each: abs(each.number - plan.since), default=None)
 
 
 def reminds_of(plan: Plan, made: Iterable[Commitment]) -> Commitment | None:

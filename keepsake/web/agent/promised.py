@@ -116,5 +116,5 @@ def _times_said(
             fits = part_of_day_in(words) in ("", due.part) or not due.part
             if len(hours) == 1 and fits and (with_it or is_of_day):
                 yield replace(due, hour=next(iter(hours)), part=""), words.rstrip(" ;")
-            elif with_it and is_of_day:
+            elif with_it and is_of_day and due.part:
                 yield due, words.rstrip(" ;")

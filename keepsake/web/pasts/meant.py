@@ -5,7 +5,7 @@ Runs in a view's thread, because it reads the archive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -48,26 +48,36 @@ def open_promises(
         if memory.text.startswith(PROMISED):
             line = memory.text.removeprefix(PROMISED).partition(REMINDED)[0]
             whom, text = promised_in(line)
-            private = kept_for(memory.confidants)
-            kept_by = (each.number for each in plans if _keeps(each, number, whom))
             found[line] = PastPromise(
                 line=line,
                 memory=number,
-                private=private,
+                private=kept_for(memory.confidants),
                 whom=whom,
                 text=text,
-                plan=next(kept_by, 0),
             )
         found.pop(memory.text.removeprefix(PROMISE_KEPT), None)
-    return tuple(found.values())
+    kept_by = {promise.line: plan.number for plan, promise in _kept_by(plans, found.values())}
+    return tuple(
+        each.model_copy(update={"plan": kept_by.get(each.line, 0)}) for each in found.values()
+    )
 
 
-def _keeps(plan: PastPlan, memory: int, whom: str) -> bool:
-    """Return whether a plan was made with a promise, and to keep it.
+def _kept_by(
+    plans: Iterable[PastPlan], promises: Collection[PastPromise]
+) -> Iterator[tuple[PastPlan, PastPromise]]:
+    """Yield each plan that was made with a promise, and to keep it, with that promise.
 
-    Args:
-        memory: That of the promise's being noted.
-        whom: The name of the person to whom it was promised; empty if that is not known.
+    Of several it is that in whose words the plan is, or else that which was made nearest.
     """
-    together = abs(plan.since - memory) <= SAME_ANSWER
+    for plan in plans:
+        near = [each for each in promises if _keeps(plan, each)]
+        same = [each for each in near if plan.what == each.text.strip(" -*#>.")]
+        best = min(same or near, key=lambda each: abs(plan.since - each.memory), default=None)
+        if best is not None:
+            yield plan, best
+
+
+def _keeps(plan: PastPlan, promise: PastPromise) -> bool:
+    together = abs(plan.since - promise.memory) <= SAME_ANSWER
+    whom = promise.whom
     return together and bool(whom) and (plan.whom == whom or names(plan.what, whom))

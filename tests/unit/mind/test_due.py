@@ -41,6 +41,7 @@ FRIDAY = date(2026, 12, 4)
         ("at eleven at night", DueDay(TUESDAY, time(23))),
         ("the evening", DueDay(TUESDAY, part="evening")),
         ("when she comes", None),
+        ("yesterday 9:00", None),
     ],
 )
 def test_what_is_said_of_a_promises_time_is_read_when_it_is_made(phrase, due):
