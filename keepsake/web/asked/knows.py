@@ -121,12 +121,15 @@ def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
     parts = (gist(each.text, answer.tells) for each in (*told, *heard))
     usual = _usual([*map(answer.tells, parts)])
     answer.add(_pinned(known, weights))
-    answer.add(_secrets([*told, *heard], name, answer, weights, usual))
+    secrets = [*_secrets([*told, *heard], name, answer, weights, usual)]
     answer.add([*_promised(known), *_planned(known)][:_MEANT])
     answer.add(_portrait(known, answer))
-    openly = [_told(each, name) for each in (*told, *heard) if not each.private]
+    rest = [each for each in (*told, *heard) if not each.private]
+    if not secrets:  # small words in private stand only if nothing tells more
+        private = [each for each in (*told, *heard) if each.private]
+        rest += sorted(private, key=lambda each: answer.tells(each.text), reverse=True)[:1]
     answer.fill([*_noted(known, name)], _OF_EACH, usual)
-    answer.fill([*_summed_up(known, name), *openly], MOST, usual)
+    answer.fill([*_summed_up(known, name), *(_told(each, name) for each in rest)], MOST, usual)
     answer.add(_done(known))
     return answer.in_order() or [*_heard_of(known)]
 
@@ -163,7 +166,7 @@ def _shown(label: str, line: KnownLine, part: str, name: str) -> AnswerLine:
 def _secrets(
     said: Sequence[KnownLine], name: str, answer: _Essence, weights: Weights, usual: Telling
 ) -> Iterator[AnswerLine]:
-    """Yield what tells most of what it was told in private, and another secret if there is one.
+    """Add what tells most of what it was told in private, and another secret if there is one.
 
     Thanks and questions follow a secret, and are told in private, too; but they tell little.
     """
@@ -173,12 +176,14 @@ def _secrets(
         if best is None:
             return
         told = answer.tells(gist(best.text, answer.tells))
-        if room and not _tells_as_much(told, usual):
+        # Of the words of the first all count, because nobody takes a secret up aloud.
+        if told[1] < usual[1] or (room and told[0] < usual[0]):
             return
         private.remove(best)
-        # Of its words all count, because nobody takes a secret up aloud.
         part = gist(best.text, lambda text: (sum(weights.telling(text)), 0.0))
-        yield _told(best, name).line(part)
+        line = _told(best, name).line(part)
+        answer.add([line])
+        yield line
 
 
 def _own(label: str, text: str, part: str, numbers: Sequence[int], *, private: str) -> AnswerLine:
