@@ -90,7 +90,7 @@ def test_a_compaction_counts_what_both_its_steps_lost(page: Page) -> None:
 
 
 def test_a_word_is_not_changed_by_the_line_break_beside_it(page: Page) -> None:
-    diff = "texts => import('/compactions.js').then(m => m.wordDiff(...texts))"
+    diff = "texts => import('/word_diff.js').then(m => m.wordDiff(...texts))"
     before = "She went up to the Loft. I asked her.\n\nBob mends nets."
     after = "• She went up to the Loft.\n• Bob mends nets and sails."
     assert page.evaluate(diff, [before, after]) == [

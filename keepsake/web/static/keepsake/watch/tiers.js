@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { byTheClock, ZONE } from "./clock.js";
-import { tallyOf } from "./compactions.js";
+import { tallyOf } from "./losses.js";
 import { announce, byId, count, el, fill, many, setAttribute, tick, time } from "./dom.js";
 import { QuestionKind, HappeningKind, MemoryKind, MemoryOp, PlanState, Tier } from "./kinds.js";
 import {
