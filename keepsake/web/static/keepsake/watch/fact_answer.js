@@ -10,6 +10,7 @@ import { inWords } from "./sentences.js";
 /** How somebody came to know it first: from Anneke, aloud. */
 export function fromWhom(knower) {
   const { agent, way, source } = knower;
+  if (knower.first?.telling?.asks) return source ? `heard ${source} ask` : "only asked";
   if (way === Way.SAID)
     return began(knower)
       ? "said it first"
