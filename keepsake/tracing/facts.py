@@ -118,11 +118,10 @@ class Fact:
         knowers: Who knows it, by when they came to know it.
         echoes: Whose summary says it though no memory of theirs does.
         complete: False if there are too many tellings to follow all of them.
-        strands: Of typed words: the lines about them that belong together, the likeliest first.
-            What else has a part of the words is in none of the tellings.
-        news: Of typed words: later lines that are near to what tells them, the nearest first; of
-            each, who remembers it, by key, and the memories.
-        asked: Of typed words: lines that only ask about them and tell nobody anything; likewise.
+        strands: Of typed words: the lines that count, and those that were left out, as far as they
+            belong together.
+        asked: Of typed words: lines that only ask about them and tell nobody anything; of each, who
+            remembers it, by key, and the memories.
     """
 
     tellings: tuple[Telling, ...]
@@ -130,5 +129,4 @@ class Fact:
     echoes: tuple[Echo, ...] = ()
     complete: bool = True
     strands: tuple[Strand, ...] = ()
-    news: tuple[Sequence[tuple[str, Memory]], ...] = ()
     asked: tuple[Sequence[tuple[str, Memory]], ...] = ()

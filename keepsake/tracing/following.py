@@ -30,10 +30,8 @@ from keepsake.tracing.tellings import tellings_of, text_of
 from keepsake.tracing.texts import memories_at
 from keepsake.tracing.typed.asking import only_asked, without
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
-from keepsake.tracing.typed.gathering import Found, gathered, has_near, id_of
+from keepsake.tracing.typed.gathering import gathered, id_of
 from keepsake.tracing.typed.meant import NOBODY, Meant, People
-from keepsake.tracing.typed.reading import LineReader
-from keepsake.tracing.typed.signals import Judged, judged
 from keepsake.tracing.typed.strands import likely, strands
 from keepsake.tracing.wording import Wording
 
@@ -122,9 +120,10 @@ def follow_words(
     people: People = NOBODY,
     *,
     choice: LineChoice = AS_FOUND,
-    reader: LineReader | None = None,
 ) -> Fact:
     """Return where went what some words mean; blocks.
+
+    What has them in one sentence counts, and what was chosen.
 
     Args:
         archives: The agents' archives, by key.
@@ -132,24 +131,17 @@ def follow_words(
         happening: A happening that is the fact, however it was worded.
         people: Whom the words may name.
         choice: Which lines mean the words, as somebody says who read them.
-        reader: Finds lines that say it in other words, and tells which of all lines mean it; None
-            to go by the words alone.
 
     Raises:
         OSError, KeepsakeError: An archive cannot be read.
     """
     shared = max(MOST_MEMORIES // max(len(archives), 1), LEAST_TELLINGS)
     most = min(MOST_TELLINGS, shared)
-    begun = [reader.near(way) for way in wording.typed] if reader else None
-    texts = (each.text for of in archives.values() for each in of.texts.of(of.folder))
-    meant = Meant(wording, people, texts)
-    gathered_of, complete = gathered(archives, meant, people, happening, most, near=begun)
-    # Without those near in meaning, the weights do not hold.
-    judge = reader if has_near(gathered_of) else None
-    known = judged(archives, gathered_of, meant, people, judge) if judge else Judged()
+    meant = Meant(wording, people)
+    lines, complete = gathered(archives, meant, people, happening, most, chosen=choice.meant)
     typed = {word for way in wording.ways for word in way}
-    about = choice.of(strands(gathered_of, typed, known.chances))
-    meaning = likely(gathered_of, about)
+    about = choice.of(strands(lines, typed))
+    meaning = likely(lines, about)
     asked = only_asked(meaning, meant)
     found = without(meaning, asked)
     witnesses = {}
@@ -194,8 +186,7 @@ def follow_words(
             replace(each, asks=each.happening in asked) for each in _worth_telling(fact)
         ),
         strands=tuple(about),
-        news=tuple(_heard_in(gathered_of, known.news)),
-        asked=tuple(_heard_in(gathered_of, sorted(asked - told))),
+        asked=tuple(_heard_in(lines, sorted(asked - told))),
     )
 
 
@@ -213,15 +204,12 @@ def _worth_telling(fact: Fact) -> Iterator[Telling]:
 
 
 def _heard_in(
-    found: Mapping[str, Sequence[Found]], happenings: Sequence[str]
+    found: Mapping[str, Sequence[Memory]], happenings: Sequence[str]
 ) -> Iterator[Sequence[tuple[str, Memory]]]:
     """Yield who remembers each of some happenings, by key, and the memories."""
     for happening in happenings:
         yield [
-            (key, each.memory)
-            for key, of in found.items()
-            for each in of
-            if id_of(key, each.memory) == happening
+            (key, each) for key, of in found.items() for each in of if id_of(key, each) == happening
         ]
 
 

@@ -31,13 +31,13 @@ from keepsake.web.agent import promised
 from keepsake.web.agent.plan_causes import with_causes_of_all
 from keepsake.web.agent.shapes import OwnPlan
 from keepsake.web.asked import api as asked_api
-from keepsake.web.fact_shapes import FactView, MapView
+from keepsake.web.fact_shapes import FactView, MapView, StrandView
 from keepsake.web.now import overview as overview_now
 from keepsake.web.now import plans as plans_now
 from keepsake.web.now import rooms
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import warm
-from keepsake.web.pasts.followed import fact_now
+from keepsake.web.pasts.followed import fact_now, near_now
 from keepsake.web.pasts.past_shapes import PastView
 from keepsake.web.pasts.reading import router as reading_router
 from keepsake.web.pasts.strands import choice_of
@@ -88,6 +88,12 @@ class SearchQuery(Schema):
     private: bool = False
     """Whether only whispers and other private memories are wanted."""
     limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
+class WordsQuery(Schema):
+    """Words that were typed."""
+
+    q: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 
 
 class FactQuery(Schema):
@@ -230,11 +236,21 @@ def past(request: HttpRequest) -> PastView:
 def fact(request: HttpRequest, asked: Query[FactQuery]) -> FactView:
     """Where a fact went: who told it to whom, who knows it, and which compaction dropped it.
 
-    A fact is memory ``n`` of an agent, in whatever words it was told on. With ``q``, it is what
-    these words mean: who speaks of *my watch* need not name themselves, and an answer is about what
-    was asked. ``|`` stands between two ways of saying it: ``bell | drowned sister``.
+    A fact is memory ``n`` of an agent, in whatever words it was told on. With ``q``, it is what was
+    said with these words in one sentence, and the lines that ``also`` names: who speaks of *my
+    watch* need not name themselves. ``|`` stands between two ways of saying it: ``bell | drowned
+    sister``.
     """
     return fact_now(asked.q, asked.agent, asked.n, choice=choice_of(asked.also, asked.without))
+
+
+@api.get("/fact/near", response=answers(list[StrandView]))
+def fact_near(request: HttpRequest, asked: Query[WordsQuery]) -> list[StrandView]:
+    """The five lines nearest in meaning to words, best first: which of them are meant, if any?
+
+    Who chooses one gives it to ``GET fact`` as ``also``.
+    """
+    return [*near_now(asked.q)]
 
 
 # -- errors

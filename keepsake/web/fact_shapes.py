@@ -212,14 +212,9 @@ class StrandView(Shape):
     private: Privacy
     """As in :class:`TellingView`."""
     likely: bool
-    """Whether it is about all of the words. What has only a part of them is not followed."""
+    """Whether it counts: a line has all of the words in one sentence, or was chosen."""
     refused: bool
     """Whether it was asked to leave it out. Then it is not followed, and not ``likely``."""
-    perhaps: bool
-    """Whether it perhaps tells what was typed, as far as its lines were judged: it is not
-    ``likely``."""
-    judged: bool
-    """Whether its lines were judged by words and meaning. Else the words alone decide."""
     written: bool
     """Whether one of its lines has the words side by side, as they were typed. Else they may be
     meant in another sense, or a name is only that of who speaks."""
@@ -253,8 +248,8 @@ class FactView(Shape):
     echoes: tuple[EchoView, ...]
     """Whose summary says it though no memory of theirs does: it knows too much."""
     strands: tuple[StrandView, ...] = ()
-    """Of typed words: what was said of them, as facts of their own, the likeliest first; at most
-    30. All that are likely are followed together."""
+    """Of typed words: what was said with them, as facts of their own; at most 30. All that are
+    likely are followed together."""
     who: WhoView | None = None
     """The short answer; null before it is made."""
     reader: bool = False

@@ -148,9 +148,37 @@ def _by_meaning(
     agents: Sequence[Searched], question: str, wanted: MemoryFilter, limit: int
 ) -> SearchView | None:
     """Return the best memories; None if no index can be searched."""
+    scored = best_by_meaning(agents, question, limit if wanted.is_open else limit * MORE)
+    if scored is None:
+        return None
+    wording = any_word_of(question)
+    shown = _Shown()
+    best: list[FoundView] = []
+    for some in batched(scored, limit):
+        for memory, agent in read_found(some):
+            if wanted.passes(memory, name := agent[1]):
+                told = f"{memory.text} {own_deed_of(memory.what, name)}"
+                best.append(shown.found(memory, agent, has_words=wording.is_said_in(told)))
+        if len(best) >= limit:
+            break
+    return SearchView(hits=tuple(best[:limit]), complete=True, by=By.MEANING)
+
+
+def best_by_meaning(
+    agents: Sequence[Searched], question: str, most: int
+) -> list[tuple[Searched, int]] | None:
+    """Return the memories that are best by meaning and words, by agent and number, best first.
+
+    Several agents may remember the same.
+
+    Args:
+        most: The most memories of each agent.
+
+    Returns:
+        None if no index can be searched.
+    """
     scored: list[tuple[float, Searched, int]] = []
     searched = 0
-    most = limit if wanted.is_open else limit * MORE
     for each in agents:
         recaller = each[-1]
         hits = recaller.find_blocking(question, most) if recaller is not None else None
@@ -162,23 +190,11 @@ def _by_meaning(
             for hit in hits
             if hit.document.kind is DocumentKind.MEMORY
         ]
-    if not searched:
-        return None
     scored.sort(key=lambda each: each[0], reverse=True)
-    wording = any_word_of(question)
-    shown = _Shown()
-    best: list[FoundView] = []
-    for some in batched(scored, limit):
-        for memory, agent in _read([each[1:] for each in some]):
-            if wanted.passes(memory, name := agent[1]):
-                told = f"{memory.text} {own_deed_of(memory.what, name)}"
-                best.append(shown.found(memory, agent, has_words=wording.is_said_in(told)))
-        if len(best) >= limit:
-            break
-    return SearchView(hits=tuple(best[:limit]), complete=True, by=By.MEANING)
+    return [each[1:] for each in scored] if searched else None
 
 
-def _read(wanted: Sequence[tuple[Searched, int]]) -> Iterator[tuple[Memory, Searched]]:
+def read_found(wanted: Sequence[tuple[Searched, int]]) -> Iterator[tuple[Memory, Searched]]:
     """Yield memories by the agent and the number of each, in this order; those that there are.
 
     The archive of each agent is read once for all of them, as reading is what takes long.

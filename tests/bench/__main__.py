@@ -22,7 +22,6 @@ BENCHES = (
     "usefulness",
     "needs",
     "exchanges",
-    "typed",
     "excerpts",
     "spoken",
     "agreeing",

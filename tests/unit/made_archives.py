@@ -18,6 +18,7 @@ from keepsake.tracing.facts import Fact
 from keepsake.tracing.following import follow_sentence, follow_words
 from keepsake.tracing.past import Archived, Past
 from keepsake.tracing.standing import Standing
+from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
 from keepsake.tracing.typed.meant import People
 from keepsake.tracing.wording import Wording
 
@@ -98,10 +99,10 @@ class Village:
         state = SummaryState(longterm, recent, last, self.compactions, self.now)
         self.archives[name].append(state.compaction_line(self.compactions))
 
-    def follow(self, words: str, happening: str = "") -> Fact:
+    def follow(self, words: str, happening: str = "", choice: LineChoice = AS_FOUND) -> Fact:
         names = {each.lower(): (each,) for each in PEOPLE}
         people = People(names, {each: each.lower() for each in self.archives})
-        return follow_words(self.read(), Wording.of(words), happening, people)
+        return follow_words(self.read(), Wording.of(words), happening, people, choice=choice)
 
     def follow_memory(self, name: str, number: int) -> Fact:
         """Follow the sentence in a memory."""

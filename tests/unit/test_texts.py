@@ -38,7 +38,7 @@ def remember(folder, *words, speaker=_TOM):
 def found(texts, folder, typed, happening=""):
     """Return the numbers of the memories that say it, newest first."""
     about = memories_of(texts.of(folder), Meant(Wording.of(typed)), happening)
-    return [each.memory.number for each in about]
+    return [each.number for each in about]
 
 
 def test_words_are_found_in_what_was_said(folder):

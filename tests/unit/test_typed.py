@@ -1,11 +1,12 @@
-"""Typed words mean things: who speaks owns *my watch*, and an answer is about what was asked."""
+"""Typed words mean things: who speaks owns *my watch*, and one sentence has all words."""
 
 from __future__ import annotations
 
 import pytest
 
 from keepsake.happening import Manner
-from keepsake.tracing.typed import meant, strands
+from keepsake.tracing.typed import strands
+from keepsake.tracing.typed.choice import LineChoice
 from tests.unit.made_archives import Village
 
 SOCK = "My watch is in my left sock."
@@ -33,36 +34,39 @@ def test_who_speaks_of_a_thing_of_their_own_need_not_name_themselves(village):
     assert knowers(fact) == ["Oswin"]
 
 
-def test_what_is_said_to_who_is_named_is_another_strand_and_not_followed(village):
+def test_what_is_said_to_who_is_named_is_not_about_them(village):
     village.said("Bob", SOCK, to=["Oswin"])
     village.said("Nell", "Captain, are you on watch?", to=["Bob"])
     fact = village.follow("Bob's watch")
-    assert leads(fact) == {SOCK: True, "Captain, are you on watch?": False}
+    assert leads(fact) == {SOCK: True}
     assert knowers(fact) == ["Oswin"]
 
 
-def test_an_answer_is_about_what_it_answers(village):
-    village.said("Mira", "And where did you leave the goat?", to=["Anneke"])
-    told = "She is called Beatrix, and she eats your square."
-    village.said("Anneke", told, to=["Mira"])
-    village.said("Bram", "Beatrix is a name for a queen.", "Nell")
-    village.said("Nell", "A goat is a goat.", "Oswin", "Bram")
-    fact = village.follow("goat Beatrix")
-    assert knowers(fact) == ["Mira"]
-    assert leads(fact) == {told: True, "Beatrix is a name for a queen.": False}
+def test_words_in_several_sentences_are_about_several_things(village):
+    village.said("Nell", "Nell took my cup. The sky is blue.", to=["Mira"])
+    village.said("Bob", "It took two years. I was blue, and had a cup.", to=["Oswin"])
+    assert not village.follow("took the blue cup").knowers
+    village.said("Anneke", "The blue cup: Nell took it!", to=["Bram"])
+    assert knowers(village.follow("took the blue cup")) == ["Bram"]
 
 
-def test_who_overhears_an_answer_knows_what_it_is_about(village):
-    asked = village.said("Anneke", "What did your goat do?", to=["Mira"])
-    village.said("Mira", "Beatrix ate my pump.", "Oswin", to=["Anneke"], rests_on=(asked["Mira"],))
-    assert knowers(village.follow("goat Beatrix")) == ["Mira", "Oswin"]
+def test_what_is_chosen_counts_in_whatever_words_with_all_who_heard_it(village):
+    told = village.said("Anneke", "I hear nothing on the left.", "Nell", to=["Mira"])
+    village.said("Anneke", "I can hear the sea.", to=["Bram"])
+    assert not village.follow("deaf in the left ear").knowers
+    chosen = LineChoice(meant=[("Mira", told["Mira"])])
+    fact = village.follow("deaf in the left ear", choice=chosen)
+    assert knowers(fact) == ["Mira", "Nell"]
+    assert [each.text for each in fact.tellings] == ["I hear nothing on the left."]
+    unknown = LineChoice(meant=[("Mira", 999), ("nobody", 1)])
+    assert not village.follow("deaf in the left ear", choice=unknown).knowers
 
 
 def test_lines_of_which_one_rests_on_another_belong_together_and_others_do_not(village):
     told = village.said("Bob", "My watch needs a spring.", to=["Mira"])
     village.said("Mira", "A watch: who mends it?", to=["Oswin"], rests_on=(told["Mira"],))
     village.said("Bob", "Will Nell keep watch at night?", to=["Bram"])
-    fact = village.follow("Bob's watch")
+    fact = village.follow("watch")
     assert [sorted(each.memories) for each in fact.strands] == [["Mira", "Oswin"], ["Bram"]]
     assert [each.size for each in fact.strands] == [2, 1]
 
@@ -98,18 +102,10 @@ def test_words_that_say_nothing_need_not_be_there(village):
     assert knowers(village.follow("the bell")) == ["Mira"]
 
 
-def test_of_everyday_words_a_line_must_have_all_and_nothing_is_compared(village, monkeypatch):
-    monkeypatch.setattr(meant, "MOST_SEEDED", 1)
+def test_of_everyday_words_nothing_is_compared(village, monkeypatch):
     monkeypatch.setattr(strands, "MOST_COMPARED", 2)
-    village.said("Mira", "Where is the goat?", to=["Anneke"])
-    village.said("Anneke", "Beatrix is in the square.", to=["Mira"])
-    village.said("Bob", "A goat called Beatrix.", to=["Mira"])
-    village.said("Bob", "A goat is a goat.", "Oswin", "Bram", "Nell")
-    fact = village.follow("goat Beatrix")
-    assert [each.text for each in fact.tellings] == ["A goat called Beatrix."]
     for words in ("My watch is old.", "My watch is wet.", "My watch is blue."):
         village.said("Bob", words, to=["Oswin"])
-    village.said("Anneke", "My watch is gold.", to=["Oswin"])
     fact = village.follow("Bob's watch")
     assert [each.size for each in fact.strands] == [3]
     assert knowers(fact) == ["Oswin"]

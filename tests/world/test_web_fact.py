@@ -181,7 +181,8 @@ class TestFact(WebWorld):
             assert mira["now"] == "has it in its page of Tom, in the prompts while Tom is there"
             (told,) = who["sources"]
             assert (told["source"], [each["name"] for each in told["to"]]) == ("Tom", ["Mira"])
-        assert found[0]["answer"] == "Mira knows of “bell jetty”, from Tom."
+        sentence = "Mira has heard a sentence with the words “bell jetty”, from Tom."
+        assert found[0]["answer"] == sentence
 
     def test_that_it_was_told_again_is_later_news(self):
         self.ask("Edwin mends nets at night, too.", "> wait")

@@ -1,7 +1,7 @@
-"""Which of the lines about something typed belong together, and which of them are likely meant.
+"""Which of the lines about something typed belong together.
 
-Lines belong together if one rests on the other or goes on with its talk, or if they say the same.
-So a line that only has the words by chance stands by itself.
+Lines belong together if one rests on the other, or if they say the same. So a line that only has
+the words by chance stands by itself, and can be left out.
 """
 
 from __future__ import annotations
@@ -14,19 +14,17 @@ from itertools import combinations
 from keepsake.archive.records import Memory
 from keepsake.language.perception import telling
 from keepsake.tracing.content import told_in
-from keepsake.tracing.typed.gathering import Found, id_of, tells
-from keepsake.tracing.typed.judging import LIKELY, PERHAPS
-from keepsake.tracing.typed.meant import Match
+from keepsake.tracing.typed.gathering import id_of, tells
 
 _ALSO = 2
 """The telling words that two lines that say the same have in common besides those that were typed:
 a single one is in lines about other things."""
 
-_OTHER = (Match.SOME, Match.NEAR)
-"""How lines are found that need not be about what was typed: only if they probably are."""
-
 MOST_COMPARED = 500
 """The most lines that are compared with each other: of more, the words are everyday words."""
+
+type _Remembered = Sequence[tuple[str, Memory]]
+"""Who remembers a happening, by key, and the memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +33,15 @@ class Strand:
 
     Attributes:
         memories: By key of an agent: its memories of them, in order.
-        likely: Whether they tell what was typed, as far as is known: by :attr:`chance`, or else
-            because one of them has all words, with the talk that it goes on with.
+        likely: Whether they count as telling what was typed: they have its words, or were chosen.
         lead: The key of an agent and the memory that tells most directly what it is about.
         refused: Whether somebody who read it said that it is about something else.
-        chance: How probable it is that the surest of them tells it; None if that is not known.
     """
 
     memories: Mapping[str, Sequence[Memory]]
     likely: bool
     lead: tuple[str, Memory]
     refused: bool = False
-    chance: float | None = None
 
     @property
     def size(self) -> int:
@@ -54,78 +49,54 @@ class Strand:
         return len({id_of(key, each) for key, of in self.memories.items() for each in of})
 
 
-def strands(
-    found: Mapping[str, Sequence[Found]],
-    typed: Collection[str],
-    chances: Mapping[str, float] = {},
-) -> list[Strand]:
-    """Return the lines that were found as strands, the likeliest first.
-
-    Lines that probably tell what was typed are in no strand with others.
+def strands(found: Mapping[str, Sequence[Memory]], typed: Collection[str]) -> list[Strand]:
+    """Return the lines that were found as strands: what tells something before what asks.
 
     Args:
         found: By key of an agent: its memories about what was typed.
         typed: The words that were typed, as compared.
-        chances: How probable it is that a line tells it, by its happening, as far as is known.
     """
-    lines = _told_lines(found, chances)
+    lines = _told_lines(found)
+    if not lines:
+        return []
     if len(lines) > MOST_COMPARED:
-        return [*_everyday(lines)]
-    sure = {id for id in lines if chances.get(id, 0.0) >= LIKELY}
+        return [strand_of([*lines.values()], likely=True)]
     joined = _Joined(lines)
     for one, other in (*_linked(found), *_alike(lines, typed)):
-        if (one in sure) == (other in sure) and (one in chances) == (other in chances):
-            joined.join(one, other)
-    made = [
-        _strand([lines[each] for each in ids], [chances[each] for each in ids if each in chances])
-        for ids in joined.sets()
-    ]
-    return sorted(made, key=_order)
+        joined.join(one, other)
+    made = (strand_of([lines[each] for each in ids], likely=True) for ids in joined.sets())
+    return sorted(made, key=lambda each: _said_plainly(each.lead[1]))
 
 
-def _told_lines(
-    found: Mapping[str, Sequence[Found]], chances: Mapping[str, float]
-) -> Mapping[str, Sequence[tuple[str, Found]]]:
-    """Return what was told to anybody, by happening, without what is near only by chance."""
-    lines: dict[str, list[tuple[str, Found]]] = defaultdict(list)
+def _told_lines(found: Mapping[str, Sequence[Memory]]) -> Mapping[str, _Remembered]:
+    """Return what was told to anybody, by happening."""
+    lines: dict[str, list[tuple[str, Memory]]] = defaultdict(list)
     for key, of in found.items():
         for each in of:
-            id = id_of(key, each.memory)
-            by_chance = each.match in _OTHER and chances.get(id, 0.0) < PERHAPS
-            if tells(each.memory) and not by_chance:
-                lines[id].append((key, each))
+            if tells(each):
+                lines[id_of(key, each)].append((key, each))
     return lines
 
 
-def _linked(found: Mapping[str, Sequence[Found]]) -> Iterator[tuple[str, str]]:
-    """Yield the happenings of which one rests on the other, or goes on with its talk."""
+def _linked(found: Mapping[str, Sequence[Memory]]) -> Iterator[tuple[str, str]]:
+    """Yield the happenings of which one rests on the other."""
     for key, of in found.items():
-        by_number = {each.memory.number: each.memory for each in of}
+        by_number = {each.number: each for each in of}
         for each in of:
-            for number in {*each.memory.rests_on, *each.answers} & by_number.keys():
-                yield id_of(key, each.memory), id_of(key, by_number[number])
+            for number in {*each.rests_on} & by_number.keys():
+                yield id_of(key, each), id_of(key, by_number[number])
 
 
-def _everyday(lines: Mapping[str, Sequence[tuple[str, Found]]]) -> Iterator[Strand]:
-    """Yield the lines of everyday words: those that have all of them, and the others."""
-    part = {id for id, of in lines.items() if all(each.match is Match.PART for _, each in of)}
-    for ids in (lines.keys() - part, part):
-        if ids:
-            yield _strand([lines[each] for each in ids], ())
-
-
-def _alike(
-    lines: Mapping[str, Sequence[tuple[str, Found]]], typed: Collection[str]
-) -> Iterator[tuple[str, str]]:
+def _alike(lines: Mapping[str, _Remembered], typed: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield the happenings of which both say the same."""
-    said = {each: telling(_words_of(of[0][1].memory)) - {*typed} for each, of in lines.items()}
+    said = {each: telling(_words_of(of[0][1])) - {*typed} for each, of in lines.items()}
     for one, other in combinations(lines, 2):
         if len(said[one] & said[other]) >= _ALSO:
             yield one, other
 
 
 def likely(
-    found: Mapping[str, Sequence[Found]], about: Sequence[Strand]
+    found: Mapping[str, Sequence[Memory]], about: Sequence[Strand]
 ) -> Mapping[str, Sequence[Memory]]:
     """Return the memories that are likely about what was typed, by key of the agent, in order.
 
@@ -136,12 +107,7 @@ def likely(
         for key, of in strand.memories.items() if strand.likely else ():
             meant[key].update(each.number for each in of)
     return {
-        key: [
-            each.memory
-            for each in of
-            if each.memory.number in meant[key]
-            or (each.match is Match.WHOLE and not tells(each.memory))
-        ]
+        key: [each for each in of if each.number in meant[key] or not tells(each)]
         for key, of in found.items()
     }
 
@@ -171,42 +137,22 @@ class _Joined:
         yield from together.values()
 
 
-def _strand(lines: Sequence[Sequence[tuple[str, Found]]], chances: Sequence[float]) -> Strand:
-    """Return lines that belong together. ``chances``: Those that are known of them."""
+def strand_of(lines: Sequence[_Remembered], *, likely: bool) -> Strand:
+    """Return lines that belong together; at least one, each remembered by somebody."""
     memories: dict[str, list[Memory]] = defaultdict(list)
-    for key, found in (each for line in lines for each in line):
-        memories[key].append(found.memory)
-    best = [
-        min(line, key=lambda each: (_level(each[1]), not each[1].memory.is_own)) for line in lines
-    ]
-    key, lead = min(best, key=lambda each: (_level(each[1]), *_said_plainly(each[1].memory)))
-    chance = max(chances, default=None)
-    by_words = lead.match in (Match.WHOLE, Match.TALK)
+    for key, memory in (each for line in lines for each in line):
+        memories[key].append(memory)
+    best = [min(line, key=lambda each: not each[1].is_own) for line in lines]
     return Strand(
         memories={each: sorted(of, key=lambda m: m.number) for each, of in memories.items()},
-        likely=by_words if chance is None else chance >= LIKELY,
-        lead=(key, lead.memory),
-        chance=chance,
+        likely=likely,
+        lead=min(best, key=lambda each: _said_plainly(each[1])),
     )
-
-
-def _order(strand: Strand) -> tuple[object, ...]:
-    _, lead = strand.lead
-    return (not strand.likely, -(strand.chance or 0.0), *_said_plainly(lead))
 
 
 def _said_plainly(memory: Memory) -> tuple[bool, bool, object]:
     """Return what comes first: what tells something before what asks, words before the rest."""
-    return asks(memory), not memory.words, memory.time
-
-
-def asks(memory: Memory) -> bool:
-    """Return whether a memory tells nothing, but only asks."""
-    return not told_in(_words_of(memory))
-
-
-def _level(found: Found) -> int:
-    return [*Match].index(found.match)
+    return not told_in(_words_of(memory)), not memory.words, memory.time
 
 
 def _words_of(memory: Memory) -> str:

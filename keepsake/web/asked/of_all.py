@@ -12,10 +12,10 @@ from keepsake.web.access import BadRequest
 from keepsake.web.asked.knows import knows
 from keepsake.web.asked.lines import day_and_hour, short
 from keepsake.web.asked.shapes import AnswerLine, AnswerView, QuestionKind
-from keepsake.web.fact_shapes import MapRoom, OutsiderView
+from keepsake.web.fact_shapes import MapRoom, OutsiderView, StrandView
 from keepsake.web.now import rooms
-from keepsake.web.pasts.followed import fact_now
-from keepsake.web.pasts.who_shapes import KnowingView, NewsKind, NewsView, WhoView
+from keepsake.web.pasts.followed import fact_now, near_now
+from keepsake.web.pasts.who_shapes import KnowingView, NewsKind, NewsView
 from keepsake.web.people import known
 from keepsake.web.people.telling import weights_in
 from keepsake.web.remembered import TEXTS
@@ -88,7 +88,10 @@ def _known(name: str) -> Iterator[AnswerLine]:
 
 
 def _knowing(words: str) -> Sequence[AnswerLine]:
-    """Return who knows of words, by when they came to know, who perhaps does, and later news."""
+    """Return who knows of words, by when they came to know, and what else was said of it.
+
+    If nobody said them, these are the lines near in meaning: one of them may be meant.
+    """
     if not words:
         raise BadRequest("There is nothing to follow", "Give words")
     found = fact_now(words)
@@ -99,9 +102,9 @@ def _knowing(words: str) -> Sequence[AnswerLine]:
     lines = [(each.time, _outside(each, texts, began)) for each in found.outsiders]
     lines += [(each.time, _first(each, began)) for each in who.knowing]
     lines = sorted(lines, key=_when)[:MOST_KNOWING]
-    lines = sorted([*lines, *_perhaps(who)], key=_when)
     if not lines and who.answer:
-        return [AnswerLine(label="", text=who.answer)]
+        near = near_now(words) if not found.tellings else ()
+        return [AnswerLine(label="", text=who.answer), *map(_near, near)]
     return [*(line for _, line in lines), *map(_later, who.news)]
 
 
@@ -156,31 +159,32 @@ def _at(moment: datetime) -> str:
     return day_and_hour(moment, runtime().clock.now())
 
 
-def _perhaps(who: WhoView) -> Iterator[tuple[datetime, AnswerLine]]:
-    """Yield the line that perhaps tells it too and that was said first."""
-    for each in [each for each in who.sources if not each.counted][:1]:
-        line = AnswerLine(
-            label="Perhaps",
-            text=short(f"{each.source}: {each.text}" if each.source else each.text),
-            aside=_at(each.time),
-            private=each.private,
-        )
-        yield each.time, line
+def _near(line: StrandView) -> AnswerLine:
+    """Return a line that may be what was typed, in other words."""
+    return AnswerLine(
+        label="Near in meaning",
+        text=short(f"{_speaker(line)}: {line.text}"),
+        aside=_at(line.time),
+        private=line.private,
+    )
+
+
+def _speaker(line: StrandView | NewsView) -> str:
+    """Return who said a line, and to whom."""
+    return f"{line.speaker}{f' to {", ".join(line.to)}' if line.to else ''}"
 
 
 _NEWS: Mapping[NewsKind, str] = {
     NewsKind.TOLD: "Told again",
     NewsKind.ASKED: "Asked about it",
-    NewsKind.NEAR: "Later, perhaps of it",
 }
 
 
 def _later(news: NewsView) -> AnswerLine:
     """Return what else was said of it."""
-    to = f" to {', '.join(news.to)}" if news.to else ""
     return AnswerLine(
         label=_NEWS[news.kind],
-        text=short(f"{news.speaker}{to}: {news.text}"),
+        text=short(f"{_speaker(news)}: {news.text}"),
         aside=_at(news.time),
         private=news.private,
     )

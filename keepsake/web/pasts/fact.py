@@ -12,7 +12,6 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.happening import Manner
-from keepsake.ports import Embedder
 from keepsake.tracing import following
 from keepsake.tracing.facts import Knower, Telling
 from keepsake.tracing.outsiders import outsiders
@@ -20,7 +19,6 @@ from keepsake.tracing.past import Archived
 from keepsake.tracing.paths import Step
 from keepsake.tracing.tellings import telling_in
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
-from keepsake.tracing.typed.reading import LineReader
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.fact_shapes import (
@@ -62,8 +60,6 @@ def fact(
     agents: Sequence[KnownAgent] = (),
     *,
     events: Path | None = None,
-    embedder: Embedder | None = None,
-    reader: LineReader | None = None,
     choice: LineChoice = AS_FOUND,
     now: datetime | None = None,
 ) -> FactView:
@@ -72,9 +68,6 @@ def fact(
     Args:
         agents: Those whose books may have it, too.
         events: The folder of the event log, if there is one: it has the prompts.
-        embedder: Puts what was said of typed words in order by meaning; None if it cannot.
-        reader: Finds what says typed words in others, and tells which lines mean them; None to go
-            by the words alone.
         words: The ways of saying it; empty to follow the memory itself, in whatever words.
         number: The agent whose memory ``n`` it is; None if there are only words.
         choice: Which lines mean the words, as somebody says who read them.
@@ -103,7 +96,6 @@ def fact(
             begin.happening if begin else "",
             people,
             choice=choice,
-            reader=reader,
         )
     if events is not None:
         found = with_quotations(found, events, partial(_remembered, archives))
@@ -136,25 +128,20 @@ def fact(
             )
             for each in found.echoes
         ),
-        strands=strand_views(found.strands, words, names, embedder),
+        strands=strand_views(found.strands, words, names),
     )
     who = who_knows(
         view,
         {int(key): name for key, name in names.items()},
-        (
-            *(_near(each, names, NewsKind.NEAR) for each in found.news),
-            *(_near(each, names, NewsKind.ASKED) for each in found.asked),
-        ),
+        tuple(_asked(each, names) for each in found.asked),
         chosen=bool(choice.meant or choice.other),
         now=now,
     )
     return view.model_copy(update={"who": who})
 
 
-def _near(
-    heard: Sequence[tuple[str, Memory]], names: Mapping[str, str], kind: NewsKind
-) -> NewsView:
-    """Return a line that bears on a fact. ``heard``: Who remembers it, by key."""
+def _asked(heard: Sequence[tuple[str, Memory]], names: Mapping[str, str]) -> NewsView:
+    """Return a line that only asks about a fact. ``heard``: Who remembers it, by key."""
     telling = telling_in("", heard, names)
     key, memory = heard[0]
     return NewsView(
@@ -165,7 +152,7 @@ def _near(
         to=telling.to,
         text=telling.text,
         private=privacy_of(memory),
-        kind=kind,
+        kind=NewsKind.ASKED,
     )
 
 

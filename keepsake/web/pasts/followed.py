@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from keepsake.agent.runtime import runtime
+from keepsake.errors import KeepsakeError
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
 from keepsake.web import world
-from keepsake.web.fact_shapes import FactView
+from keepsake.web.access import BadRequest
+from keepsake.web.fact_shapes import FactView, StrandView
+from keepsake.web.pasts.archives import archives_of
 from keepsake.web.pasts.fact import fact
-from keepsake.web.pasts.near import line_reader
+from keepsake.web.pasts.near import lines_near
 from keepsake.web.pasts.reading import has_reader
+from keepsake.web.pasts.strands import strand_views
 
 
 def fact_now(
@@ -28,9 +32,22 @@ def fact_now(
         n,
         world.known_agents(),
         events=services.places.events,
-        embedder=services.embedder,
-        reader=line_reader(services.embedder, world.searched()) if words else None,
         choice=choice,
         now=services.clock.now(),
     )
-    return found.model_copy(update={"reader": bool(found.strands) and has_reader(services)})
+    return found.model_copy(update={"reader": bool(found.words) and has_reader(services)})
+
+
+def near_now(words: str) -> tuple[StrandView, ...]:
+    """Return the lines near to typed words, best first; blocks.
+
+    Raises:
+        BadRequest: There is no word, or there are too many.
+    """
+    archives = archives_of(world.folders())
+    names = {key: each.name for key, each in archives.items()}
+    try:
+        found = lines_near(world.searched(), archives, words)
+    except KeepsakeError as error:
+        raise BadRequest(error.what, error.cure) from error
+    return strand_views(found, words, names)

@@ -1,4 +1,4 @@
-"""A model reads which of the lines that were found with typed words mean them: one button."""
+"""A model reads which lines mean typed words, of those that have them or are near: one button."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from keepsake.models.tickets import Priority
 from keepsake.tasks.questions.meaning import Meaning
 from keepsake.tasks.task import FALLBACK, run
 from keepsake.tracing.following import follow_words
+from keepsake.tracing.typed.gathering import id_of
 from keepsake.tracing.wording import Wording
 from keepsake.web import world
 from keepsake.web.access import BadRequest
 from keepsake.web.actions import RequestBody, audit, builder_of
 from keepsake.web.fact_shapes import LineOfAgent, MeantView
 from keepsake.web.pasts.archives import Folders, archives_of
+from keepsake.web.pasts.near import lines_near
 from keepsake.web.pasts.strands import MOST_SHOWN, people_of, said_in
 from keepsake.web.people.agents import KnownAgent
+from keepsake.web.searching import Searched
 from keepsake.web.shapes import answers
 
 _LINES = 3
@@ -47,21 +50,26 @@ def has_reader(services: Runtime) -> bool:
 
 @router.post("/fact/meant", response=answers(MeantView))
 def meant(request: HttpRequest, body: TypedWords) -> MeantView:
-    """Ask the agents' model which of the lines that were found with words mean them.
+    """Ask the agents' model which of the lines with words, or near in meaning, mean them.
 
     It is one call, or two if the first answer cannot be used; nothing of it is kept. Waits for the
     model, which may take minutes.
     """
     who = builder_of(request)
-    said = which_mean(body.q, runtime(), world.folders(), world.known_agents())
+    agents = world.known_agents()
+    said = which_mean(body.q, runtime(), world.folders(), agents, world.searched())
     world.on_reactor(audit)(request, who, f"ask {said.model} which lines mean {body.q!r}")
     return said
 
 
 def which_mean(
-    words: str, services: Runtime, folders: Folders, agents: Sequence[KnownAgent]
+    words: str,
+    services: Runtime,
+    folders: Folders,
+    agents: Sequence[KnownAgent],
+    searched: Sequence[Searched] = (),
 ) -> MeantView:
-    """Ask the agents' model which of the lines that were found with words mean them; blocks.
+    """Ask the agents' model which of the lines with words, or near to them, mean them; blocks.
 
     Raises:
         BadRequest: There are no such lines.
@@ -77,7 +85,10 @@ def which_mean(
         wording = Wording.of(words)
     except KeepsakeError as error:
         raise BadRequest(error.what, error.cure) from error
-    about = follow_words(archives, wording, people=people_of(agents)).strands[:MOST_SHOWN]
+    said = follow_words(archives, wording, people=people_of(agents)).strands[:MOST_SHOWN]
+    known = {id_of(key, one) for each in said for key, of in each.memories.items() for one in of}
+    near = lines_near(searched, archives, words)
+    about = [*said, *(each for each in near if id_of(each.lead[0], each.lead[1]) not in known)]
     if not about:
         raise BadRequest("Nothing was said with these words", "Type others")
     lines = [said_in(each, names, _LINES) for each in about]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepsake.tracing.facts import Way
-from keepsake.web.fact_shapes import FactView, StrandKnower, StrandView, TellingView
+from keepsake.web.fact_shapes import FactView, TellingView
 from keepsake.web.pasts.who_shapes import FirstTellingView, KnowingView, PersonOfFact
 
 
@@ -31,7 +31,7 @@ class Steps:
         And the gifts of what it is about, whoever knew of it before.
         """
         untold = (self._of_agent(each) for each in self.knowing if not each.happening)
-        every = (*self._shown(), *untold, *self._perhaps())
+        every = (*self._shown(), *untold)
         yield from sorted(every, key=lambda each: (each.doubtful, each.time))
 
     def _shown(self) -> Iterator[FirstTellingView]:
@@ -72,7 +72,6 @@ class Steps:
             happening=telling.happening,
             private=telling.private,
             doubtful=doubtful,
-            counted=True,
             text=telling.text,
             id=number,
             n=n,
@@ -100,45 +99,9 @@ class Steps:
             happening=knowing.happening,
             private=knowing.private,
             doubtful=knowing.doubtful,
-            counted=True,
             text=knowing.heard,
             id=knowing.id,
             n=knowing.n,
-        )
-
-    def _perhaps(self) -> Iterator[FirstTellingView]:
-        """Yield the lines that perhaps tell it, with who perhaps knows it by them, each once."""
-        there = {each.id for each in self.knowing}
-        for strand in self.fact.strands:
-            by_source: dict[str, list[StrandKnower]] = defaultdict(list)
-            for each in strand.knowers if strand.perhaps and not strand.refused else ():
-                if each.id not in there:
-                    there.add(each.id)
-                    by_source[each.agent if each.way.is_own else each.source].append(each)
-            for source, new in by_source.items():
-                yield self._of_strand(strand, source, new)
-
-    def _of_strand(
-        self, strand: StrandView, source: str, new: Sequence[StrandKnower]
-    ) -> FirstTellingView:
-        to = tuple(
-            PersonOfFact(id=each.id, key="", name=each.agent, way=each.way)
-            for each in new
-            if not each.way.is_own
-        )
-        return FirstTellingView(
-            source=source,
-            source_id=self._number(source),
-            to=to,
-            way=new[0].way,
-            time=strand.time,
-            happening=f"{strand.id} {strand.n}",
-            private=strand.private,
-            doubtful=True,
-            counted=False,
-            text=strand.text,
-            id=strand.id,
-            n=strand.n,
         )
 
     def _number(self, name: str) -> int | None:

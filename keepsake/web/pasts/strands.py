@@ -1,28 +1,18 @@
-"""Typed words as facts: what was said of a thing, line by line, each with who knows it.
-
-The lines of :mod:`keepsake.tracing.typed.strands` are put in order by what they mean: *Bob's watch*
-is nearer to "my watch is in my left sock" than to "keep watch on the quay".
-"""
+"""Typed words as facts: what was said of a thing, line by line, each with who knows it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from heapq import nlargest
 from itertools import islice
-from operator import mul
 
 from keepsake.archive.records import Memory
-from keepsake.errors import KeepsakeError
-from keepsake.logs import Subsystem, get_logger
-from keepsake.ports import Embedder
 from keepsake.tracing.facts import Telling
-from keepsake.tracing.tellings import telling_in, text_of
+from keepsake.tracing.tellings import telling_in
 from keepsake.tracing.typed.choice import LineChoice
 from keepsake.tracing.typed.gathering import Line
-from keepsake.tracing.typed.judging import PERHAPS
 from keepsake.tracing.typed.meant import People
-from keepsake.tracing.typed.strands import Strand, asks
+from keepsake.tracing.typed.strands import Strand
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest
 from keepsake.web.fact_shapes import StrandKnower, StrandView
@@ -31,10 +21,6 @@ from keepsake.web.privacy import privacy_of
 
 MOST_SHOWN = 30
 """The most strands of typed words that an answer has."""
-MOST_COMPARED = 16
-"""The most strands whose meaning is compared, those of most lines: a tenth of a second."""
-
-log = get_logger(Subsystem.WEB)
 
 
 def choice_of(meant: str, other: str) -> LineChoice:
@@ -82,44 +68,19 @@ def people_of(agents: Sequence[KnownAgent]) -> People:
 
 
 def strand_views(
-    strands: Sequence[Strand], words: str, names: Mapping[str, str], embedder: Embedder | None
+    strands: Sequence[Strand], words: str, names: Mapping[str, str]
 ) -> tuple[StrandView, ...]:
-    """Return what was said of typed words, the likeliest first; blocks while it embeds some lines.
+    """Return what was said of typed words, what counts first.
 
     Args:
         words: What was typed.
         names: The agents' names, by key.
-        embedder: None if meanings cannot be compared.
     """
-    judged = any(each.chance is not None for each in strands)
-    near = {} if judged else _nearness(strands, words, embedder)
-
-    def order(each: Strand) -> tuple[bool, float, bool, float]:
-        by_meaning = near.get(id(each), -1.0)
-        return not each.likely, -(each.chance or 0.0), asks(each.lead[1]), -by_meaning
-
-    ordered = sorted(strands, key=order) if len(strands) > 1 else strands
-    if not ordered:
+    if not strands:
         return ()
     wording = Wording.of(words)
+    ordered = sorted(strands, key=lambda each: not each.likely)
     return tuple(_view(each, names, wording) for each in ordered[:MOST_SHOWN])
-
-
-def _nearness(
-    strands: Sequence[Strand], words: str, embedder: Embedder | None
-) -> Mapping[int, float]:
-    """Return how near strands are to what was typed, -1 to 1, by their identity in RAM."""
-    if embedder is None or len(strands) < 2:
-        return {}
-    some = nlargest(MOST_COMPARED, strands, key=lambda each: (each.likely, each.size))
-    try:
-        typed, *found = embedder.embed([words, *(text_of(each.lead[1]) for each in some)])
-    except KeepsakeError as error:
-        log.warning("Lines with typed words are not put in order by meaning", problem=str(error))
-        return {}
-    return {
-        id(each): sum(map(mul, typed, vector)) for each, vector in zip(some, found, strict=True)
-    }
 
 
 def _view(strand: Strand, names: Mapping[str, str], wording: Wording) -> StrandView:
@@ -136,8 +97,6 @@ def _view(strand: Strand, names: Mapping[str, str], wording: Wording) -> StrandV
         private=privacy_of(lead) if shown.private else "",
         likely=strand.likely,
         refused=strand.refused,
-        perhaps=strand.chance is not None and strand.chance >= PERHAPS and not strand.likely,
-        judged=strand.chance is not None,
         written=any(
             wording.is_written_in(each.text, names.get(each.agent, each.speaker))
             for each in tellings

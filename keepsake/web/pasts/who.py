@@ -43,7 +43,7 @@ _SUMMARIES: Mapping[Standing, str] = {
 def who_knows(
     fact: FactView,
     agents: Mapping[int, str],
-    near: Sequence[NewsView] = (),
+    asked: Sequence[NewsView] = (),
     *,
     chosen: bool = False,
     now: datetime | None = None,
@@ -53,7 +53,7 @@ def who_knows(
     Args:
         fact: Where it went.
         agents: The names of all agents, by number.
-        near: Later lines that are near to what tells it.
+        asked: Lines that only ask about it.
         chosen: Whether somebody said which of the lines mean the typed words.
         now: The present time; None if the day need not be said.
     """
@@ -63,7 +63,7 @@ def who_knows(
         answer=sentence(fact, agents, knowing, sources, chosen=chosen, now=now),
         knowing=knowing,
         sources=sources,
-        news=tuple(_news(fact, sources, agents, near)),
+        news=tuple(_news(fact, sources, agents, asked)),
     )
 
 
@@ -95,7 +95,7 @@ class _Knowledge:
 
     def _is_sure(self, strand: StrandView | None) -> bool:
         """Whether a line surely means the typed words: as they were typed, or the likeliest."""
-        sure = strand is None or self.chosen or strand.judged or strand.written
+        sure = strand is None or self.chosen or strand.written
         return sure or strand is self.fact.strands[0]
 
     def _strand_of(self, number: int, n: int, happening: str) -> StrandView | None:
@@ -195,9 +195,9 @@ def _news(
     fact: FactView,
     sources: Sequence[FirstTellingView],
     agents: Mapping[int, str],
-    near: Sequence[NewsView],
+    asked: Sequence[NewsView],
 ) -> Iterator[NewsView]:
-    """Yield what was said of a fact later, in order: told again, or near to it."""
+    """Yield what else was said of a fact, in order: told again, or asked."""
     first = {each.happening for each in sources}
     again = [
         NewsView(
@@ -216,6 +216,6 @@ def _news(
         and (each.id or each.speaker)
         and _is_for_others(each)
     ]
-    later = [each for each in near if f"{each.id} {each.n}" not in first]
+    later = [each for each in asked if f"{each.id} {each.n}" not in first]
     most = max(MOST_NEWS - len(later), 2)
     yield from sorted((*later, *again[-most:]), key=lambda each: each.time)

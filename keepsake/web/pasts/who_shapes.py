@@ -66,9 +66,7 @@ class FirstTellingView(Shape):
     private: Privacy
     """How it is private, in words; empty if anybody may know it."""
     doubtful: bool
-    """Whether it perhaps tells something else, or perhaps tells it and is not counted."""
-    counted: bool
-    """Whether those who heard it count as knowing the fact."""
+    """Whether it perhaps tells something else: the typed words may have another sense in it."""
     text: str
     id: int
     n: int
@@ -84,8 +82,6 @@ class NewsKind(StrEnum):
     """It tells it again."""
     ASKED = "asked"
     """It asks about it, and tells nothing of it."""
-    NEAR = "near"
-    """It is only near to what tells it, and may be of another."""
 
 
 class NewsView(Shape):
@@ -114,4 +110,4 @@ class WhoView(Shape):
     """Who told whom first, and who gave whom what it is about, the earliest first; those in doubt
     are last."""
     news: tuple[NewsView, ...]
-    """What else was said of it, in order: told again, asked, or near to it."""
+    """What else was said of it, in order: told again, or asked."""

@@ -29,7 +29,7 @@ _AGENTS = 7
 """How many agents the world of these tests has."""
 _OTHERS = 9001
 """The first number of those of them who have no part in a served fact."""
-_NO_STRAND = {"perhaps": False, "judged": False, "written": False, "refused": False}
+_NO_STRAND = {"written": False, "refused": False}
 
 
 def serve_fact(page: Page, found: dict[str, Any], also: Mapping[int, str] | None = None) -> None:

@@ -15,6 +15,7 @@ import {
   typed,
   unfold,
 } from "./fact_state.js";
+import { drawMeant, near } from "./fact_meant.js";
 import { drawSources } from "./fact_sources.js";
 import { drawTellings, line, markTelling } from "./fact_tellings.js";
 import { WorldMap } from "./map.js";
@@ -77,6 +78,7 @@ async function follow() {
   // It is asked for along with the map and the past, and drawn after them.
   const asked = get("fact", asks);
   asked.catch(() => {});
+  const nearby = near();
   if (!(await ready)) return null;
   try {
     take(await asked);
@@ -97,7 +99,8 @@ async function follow() {
   drawKnowers();
   drawUnknowing();
   drawTellings(showTelling);
-  drawStrands(byId("strands"), goTo);
+  drawStrands(byId("strands"));
+  drawMeant(byId("meant"), nearby, goTo);
   draw();
   makeFolded(draw);
   announce(byId("answer").textContent || byId("ignorant").textContent);
@@ -208,7 +211,7 @@ function draw() {
     if (row) tellStanding(row, each, spellAt(each, until));
   }
   setText(byId("answer"), answer(until, now === scrubber.last));
-  drawSources(until, now === scrubber.last, showTelling);
+  drawSources(until, showTelling);
   if (page.parameters.has("q") || fact.memory)
     setText(byId("summary"), fact.tellings.length ? tally(until, now === scrubber.last) : "");
   for (const row of byId("main").querySelectorAll("[data-time]"))

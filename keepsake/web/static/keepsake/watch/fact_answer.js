@@ -1,8 +1,7 @@
 /* The first sentence of "Where did it go?", as it is now and was before, and who has not heard of it. */
 
 import { byId, count, el, fill, many, tick } from "./dom.js";
-import { takeIn } from "./fact_choice.js";
-import { began, grouped, isUntold, page, searched, spellAt, typed } from "./fact_state.js";
+import { began, isUntold, page, searched, spellAt, typed } from "./fact_state.js";
 import { Hold, Standing, Way } from "./kinds.js";
 import { WHISPERED } from "./privacy.js";
 import { inWords } from "./sentences.js";
@@ -45,13 +44,6 @@ export function answer(until, now) {
   return `${when}${number} ${of}${others} ${what}.${doubt}`;
 }
 
-/** What somebody heard that perhaps tells it, or has a part of the words; null if there is nothing. */
-function partOf(id) {
-  const heard = ({ likely, refused, judged, perhaps: may, knowers }) =>
-    !likely && !refused && (may || !judged) && knowers.some((one) => one.id === id);
-  return page.fact.strands.find(heard) ?? null;
-}
-
 /** Say who is not known to have it, and that nobody is if nobody is. */
 export function drawUnknowing() {
   const { fact, agents } = page;
@@ -66,33 +58,9 @@ export function drawUnknowing() {
 
 /** Words that were typed were looked for as such, and in no others. */
 function unknowing(others) {
-  const without = others.filter(({ id }) => !typed() || !partOf(id));
-  const all = inWords(without.map(({ name }) => name));
+  const all = inWords(others.map(({ name }) => name));
   if (!typed()) return `It has not reached ${all}, as far as the archives say.`;
-  return [
-    [
-      ...grouped(
-        others.filter((each) => !without.includes(each)),
-        ({ id }) => partOf(id),
-      ),
-    ].map(inOther),
-    without.length ? `Not found with ${all}, who may have it in other words. ` : "",
-    search(),
-  ];
-}
-
-/** A line that some heard and that perhaps tells it, or has a part of the words. */
-function inOther([strand, who]) {
-  const { n } = strand.knowers.find(({ id }) => id === who[0].id);
-  return el(
-    "span",
-    { class: "part" },
-    el("bdi", {}, inWords(who.map(({ name }) => name))),
-    " perhaps in: ",
-    el("a", { href: `/agents/${who[0].id}/#memory/${n}`, dir: "auto" }, strand.text),
-    " ",
-    takeIn(strand),
-  );
+  return [`Not found with ${all}, who may have it in other words. `, search()];
 }
 
 function search() {

@@ -41,27 +41,31 @@ export function leaveOut(strand) {
   );
 }
 
-/** A link that takes a strand in, which was left out or has only a part of the words. */
-export function takeIn(strand) {
+/** A link that takes a line in that was left out, or that is only near in meaning; `text`: what it says. */
+export function takeIn(strand, text = "put it back") {
   return el(
     "a",
     {
-      class: "where",
+      class: strand.refused ? "where" : "meant",
+      dir: "auto",
+      title: strand.refused ? "" : "Count this line: it is what I mean",
+      "data-opens": true,
       href: address({
         also: strand.refused ? listed("also") : [...listed("also"), line(strand)],
         without: listed("without").filter((each) => each !== line(strand)),
       }),
     },
-    strand.refused ? "put it back" : "this one, too",
+    text,
   );
 }
 
 /** What was chosen, by whom, and how to see all again; a button that has a model choose. */
 export function choices(follow) {
   const { strands, reader } = page.fact;
+  const all = [...strands, ...page.near];
   const out = strands.filter((each) => each.refused).length;
   const by = page.parameters.get("by");
-  const all = address({ also: [], without: [], by: [] });
+  const again = address({ also: [], without: [], by: [] });
   const outcome = el("span", { role: "status" });
   return [
     chosen() || by
@@ -71,14 +75,12 @@ export function choices(follow) {
           by
             ? `The model ${by} chose ${count(
                 strands.filter((each) => each.likely).length,
-              )} of ${many(strands.length, "thing")} said with these words. It may err. `
-            : out
-              ? `${many(out, "line")} left out by hand. `
-              : "Lines were taken in by hand. ",
-          el("a", { href: all }, "Show all again"),
+              )} of ${many(all.length, "thing")} said with these words, or near in meaning. It may err. `
+            : [out ? `${many(out, "line")} left out by hand. ` : "", picked()],
+          el("a", { href: again }, "Show all again"),
         )
       : null,
-    reader && strands.length > 1 && !by
+    reader && all.length > 1 && !by
       ? builders(
           el(
             "p",
@@ -86,7 +88,7 @@ export function choices(follow) {
             el(
               "button",
               { type: "button", on: { click: ({ target }) => ask(target, outcome, follow) } },
-              `Ask the model which of these ${count(strands.length)} mean “${page.fact.words}”`,
+              `Ask the model which of these ${count(all.length)} mean “${page.fact.words}”`,
             ),
             " ",
             outcome,
@@ -94,6 +96,23 @@ export function choices(follow) {
         )
       : null,
   ];
+}
+
+/** The lines that were chosen by hand, each with a link that gives it up. */
+function picked() {
+  const also = listed("also");
+  const lines = page.fact.strands.filter((each) => each.likely && also.includes(line(each)));
+  return lines.map((each) => [
+    lines[0] === each ? "Chosen: " : "",
+    el("q", { dir: "auto" }, each.text),
+    " ",
+    el(
+      "a",
+      { class: "where", href: address({ also: also.filter((one) => one !== line(each)) }) },
+      "not this one",
+    ),
+    " ",
+  ]);
 }
 
 /** Ask the model once, and go to the address that has its answer. */

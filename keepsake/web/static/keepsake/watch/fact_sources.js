@@ -14,15 +14,12 @@ const NEWS = 3;
 /** How somebody took part in a step who was not the one to whom it was told. */
 const STOOD_BY = { [Way.OVERHEARD]: "overheard by", [Way.SAW]: "seen by" };
 /** How other lines bear on it. */
-const BEARS = { [NewsKind.ASKED]: " asked", [NewsKind.NEAR]: " perhaps" };
+const BEARS = { [NewsKind.ASKED]: " asked" };
 
-/**
- * Draw who told whom until a time; `now`: whether that is the present, with who perhaps knows it.
- * `show(number)`: shows a telling on the map.
- */
-export function drawSources(until, now, show) {
+/** Draw who told whom until a time. `show(number)`: shows a telling on the map. */
+export function drawSources(until, show) {
   const { sources } = page.fact.who;
-  const all = sources.filter(({ time, counted }) => seconds(time) <= until && (now || counted));
+  const all = sources.filter(({ time }) => seconds(time) <= until);
   drawNews(until);
   const drawn = JSON.stringify(all);
   const list = byId("sources");
@@ -130,7 +127,7 @@ function how({ source, to, way, private: hidden, asks }) {
   return hidden || (way === Way.WHISPERED ? WHISPERED : "aloud");
 }
 
-/** Draw what else was said of it until a time: told again, asked, or only near to it. */
+/** Draw what else was said of it until a time: told again, or asked. */
 function drawNews(until) {
   const news = page.fact.who.news.filter(({ time }) => seconds(time) <= until);
   byId("later").hidden = !news.length;

@@ -19,9 +19,10 @@ const NONE = {
   reader: false,
 };
 
-/** The fact that is followed, all agents, what the address asks, and the scrubber once there is one. */
+/** The fact that is followed, the lines near in meaning that do not count, all agents, what the address asks, and the scrubber once there is one. */
 export const page = {
   fact: NONE,
+  near: [],
   agents: [],
   scrubber: null,
   parameters: new URLSearchParams(location.search),

@@ -216,8 +216,7 @@ export const MotiveKind = Object.freeze({
 
 export const NewsKind = Object.freeze({
   "TOLD": "told",
-  "ASKED": "asked",
-  "NEAR": "near"
+  "ASKED": "asked"
 });
 
 export const PlanState = Object.freeze({

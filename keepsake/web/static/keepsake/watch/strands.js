@@ -1,7 +1,7 @@
 /* What was said of typed words: each line that stands for others, with who knows it, and whether it is counted. */
 
 import { count, el, fill, many, moment } from "./dom.js";
-import { choices, leaveOut, takeIn } from "./fact_choice.js";
+import { leaveOut, takeIn } from "./fact_choice.js";
 import { page } from "./fact_state.js";
 import { Way } from "./kinds.js";
 import { inWords } from "./sentences.js";
@@ -17,41 +17,28 @@ const HOW = {
   [Way.SAW]: "saw it",
 };
 
-/** Draw into a section what was said with the typed words; it is hidden if all of it is one fact.
- *
- * `follow(address)`: goes to another address of this page.
- */
-export function drawStrands(section, follow) {
+/** Draw into a section what was said with the typed words; it is hidden if all of it is one fact. */
+export function drawStrands(section) {
   const { strands } = page.fact;
   const likely = strands.filter((each) => each.likely);
   const refused = strands.filter((each) => each.refused);
-  const others = strands.filter((each) => !each.likely && !each.refused);
-  const first = Math.min(...likely.map(({ time }) => new Date(time)));
-  // Who told it first is the answer; so a line that may tell it and is older is seen at once.
-  const isEarlier = ({ perhaps, time }) => perhaps && new Date(time) < first;
-  section.hidden = strands.length < 2 && !(strands.length && !likely.length) && !refused.length;
+  section.hidden = strands.length < 2 && !refused.length;
   if (section.hidden) return;
   fill(
     section,
-    choices(follow),
     folded(
       `Counted as of it: ${many(likely.length, "thing")} that ${likely.length === 1 ? "was" : "were"} said`,
       likely,
-    ),
-    folded(
-      `Perhaps of something else, and not counted: ${count(others.length)}`,
-      others,
-      !likely.length || others.some(isEarlier),
     ),
     folded(`Left out: ${count(refused.length)}`, refused),
   );
 }
 
-function folded(title, strands, open = false) {
+function folded(title, strands) {
   return strands.length
     ? el(
         "details",
-        { open },
+        {},
         el("summary", { "data-opens": true }, title),
         el("ol", { class: "strands" }, strands.map(row)),
       )

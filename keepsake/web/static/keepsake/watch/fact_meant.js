@@ -1,0 +1,79 @@
+/* Lines near in meaning to typed words: a click says which of them is meant, and it counts from then on. */
+
+import { get } from "./api.js";
+import { el, fill, moment } from "./dom.js";
+import { choices, takeIn } from "./fact_choice.js";
+import { chosen, page } from "./fact_state.js";
+import { inWords } from "./sentences.js";
+
+/** The most lines that are shown: of more, nobody reads all. */
+const MOST = 5;
+let asked = 0;
+
+/** Ask for the lines near in meaning to what the address has; nothing if it has no words. */
+export async function near() {
+  const q = page.parameters.get("q");
+  if (!q) return [];
+  try {
+    return await get("fact/near", { q });
+  } catch {
+    // Without an index the words alone have to do; the page says what it found by them.
+    return [];
+  }
+}
+
+/** Draw into a section the lines that are near and do not count, once they have been found. */
+export async function drawMeant(section, found, follow) {
+  asked += 1;
+  const now = asked;
+  section.hidden = true;
+  const lines = (await found).filter((each) => !isKnown(each)).slice(0, MOST);
+  if (now !== asked) return;
+  page.near = lines;
+  section.hidden = !lines.length && !chosen();
+  const none = !page.fact.tellings.length;
+  const unsure = page.fact.strands.some(({ likely, written }) => likely && !written);
+  fill(section, choices(follow), lines.length ? offered(lines, none, unsure || chosen()) : null);
+}
+
+/** The lines: as a question if nothing counts, else folded, as nothing may be missing. */
+function offered(lines, asks, open) {
+  const list = el("ol", { class: "strands" }, lines.map(row));
+  return asks
+    ? [el("h2", {}, "Which of these lines do you mean?"), list]
+    : el(
+        "details",
+        { open },
+        el("summary", { "data-opens": true }, "Perhaps in other words, and not counted"),
+        list,
+      );
+}
+
+/** Whether a line is followed already, or was left out. */
+function isKnown({ happenings }) {
+  const { tellings, strands } = page.fact;
+  const known = [
+    ...tellings.map((each) => each.happening),
+    ...strands.flatMap((each) => each.happenings),
+  ];
+  return happenings.some((each) => known.includes(each));
+}
+
+/** A line, which is a link that chooses it; below, who said it to whom, and when. */
+function row(line) {
+  const { speaker, to, private: hidden, text, time } = line;
+  const whom = to.length ? ` to ${inWords(to)}` : "";
+  return el(
+    "li",
+    { class: hidden ? "whispered" : "", "data-row": true, tabindex: "-1" },
+    takeIn(line, text),
+    " ",
+    el(
+      "small",
+      {},
+      el("span", { dir: "auto" }, speaker || "somebody", whom),
+      hidden ? `, ${hidden}` : "",
+      `, ${moment(time)}`,
+    ),
+  );
+}
