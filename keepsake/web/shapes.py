@@ -292,6 +292,8 @@ class PromiseRow(Shape):
     """Whether it names a day without an hour."""
     part: str = ""
     """The part of the day if it names one and no hour: ``morning``; ``at`` is an hour of it."""
+    dated: str = ""
+    """Its words if they were said on another day: each *tomorrow* has its date; else empty."""
     when_said: str = ""
     """The words in which the agent said when, if its promise names no hour: ``From six, …``."""
     said: datetime | None = None

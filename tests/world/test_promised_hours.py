@@ -82,6 +82,13 @@ class TestPromisedHours(PlansWorld):
         (plan,) = self.plans.current
         assert plan.private == {self.promised().key}
 
+    def test_what_was_asked_for_aloud_is_done_before_others_though_its_prompt_was_private(self):
+        self.whisper_before()
+        self.ask("Soup in ten minutes?", "Yes.\n> promise Tom, in 10 minutes: soup, no walnuts")
+        (plan,) = self.plans.current
+        assert plan.private is not None
+        assert plan.confided is None
+
     def test_without_plans_a_promise_is_only_noted(self):
         self.set_thinking(plans=False)
         self.ask("Soup in ten minutes?", "You'll have it.\n> promise Tom, in 10 minutes: soup")

@@ -68,7 +68,6 @@ class CommitmentTools:
         act: int = 0,
         witnesses: tuple[PersonId, ...] | None = None,
         aloud: Aloud | None = None,
-        people: Iterable[Person] = (),
     ) -> str:
         """Note a promise; one for an hour to come is a plan, too, which reminds the agent.
 
@@ -76,7 +75,6 @@ class CommitmentTools:
             act: The number of the memory of this act.
             witnesses: Who else may know of it; None for everybody.
             aloud: What was said aloud that asks for it; None for nothing.
-            people: Everybody whom the agent knows.
         """
         who = command.to.removeprefix("to ")
         what = command.words.strip()
@@ -98,7 +96,7 @@ class CommitmentTools:
         kind = CommitmentKind.PROMISE
         promise = Commitment(kind, who, what, number, key, aloud if is_private else None, due)
         noted = self._books.commitments.add(promise)
-        plan = self._plan_for(noted, act, witnesses, people)
+        plan = self._plan_for(noted, act, witnesses)
         reminded = f"{results.REMINDED}{plan.number}" if plan is not None else ""
         return f"{results.PROMISED}{noted.line}{reminded}"
 
@@ -107,7 +105,6 @@ class CommitmentTools:
         promise: Commitment,
         act: int,
         witnesses: tuple[PersonId, ...] | None,
-        people: Iterable[Person],
     ) -> Plan | None:
         """Return the plan that reminds the agent of a promise; None if its hour is not known.
 
@@ -116,7 +113,6 @@ class CommitmentTools:
         Args:
             act: The number of the memory of the promise.
             witnesses: Who else may know of it; None for everybody.
-            people: Everybody whom the agent knows.
         """
         now = self._services.clock.now().astimezone()
         hour = promise.due.clock if promise.due is not None else None
@@ -129,7 +125,8 @@ class CommitmentTools:
             since=act,
             private=None if witnesses is None else frozenset(witnesses),
         )
-        plan = plan if promise.aloud is None else plan.with_aloud(promise.aloud, people)
+        if promise.aloud is not None and promise.aloud.names(promise.who):
+            plan = replace(plan, aloud=promise.aloud)  # others are shown the same of the promise
         if plan.at is None or plan.at <= now:
             return None
         book = self._books.plans

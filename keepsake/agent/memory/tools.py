@@ -170,7 +170,7 @@ class MemoryTools:
         met = self.appointments
         answer = partial(commit.answer, to=to, act=act, appointments=met)
         plan = partial(commit.plan, people=self.people_known, appointments=met)
-        promise = partial(commit.promise, to=to, people=self.people_known)
+        promise = partial(commit.promise, to=to)
         tools: Mapping[str, Tool] = {
             KnownVerb.NOTE: notes.note,
             KnownVerb.FORGET: notes.forget,

@@ -9,14 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from keepsake.agent.runtime import now
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.happening import Speech, addressees_of
-from keepsake.language.day_names import names_day
+from keepsake.language.day_names import names_day, with_dates
 from keepsake.language.due import DueDay, due_in
 from keepsake.language.perception import CLAUSE_GAP
 from keepsake.language.when import hours_in, part_of_day_in
 from keepsake.web.agent.plan_causes import Agents
+from keepsake.web.asked.lines import short_date
 from keepsake.web.now import plans as plans_now
 from keepsake.web.questions.clock import as_shown, moment_of
 from keepsake.web.shapes import PromiseRow
@@ -59,7 +61,9 @@ def _dated(row: PromiseRow, basis: Memory | None, folders: Mapping[int, Path]) -
     """Return a promise with its time; ``basis``: the memory that it rests on, if there is one."""
     if basis is None:
         return row
-    row = row.model_copy(update={"said": basis.time})
+    on = as_shown(basis.time).date()
+    dated = "" if on == as_shown(now()).date() else with_dates(row.text, on, short_date)
+    row = row.model_copy(update={"said": basis.time, "dated": dated})
     due = _due(row, basis)
     if due is None:
         return row

@@ -10,7 +10,6 @@ from itertools import islice
 from keepsake.agent.runtime import runtime
 from keepsake.archive.records import Memory
 from keepsake.books.plan import PlanState
-from keepsake.language.day_names import with_dates
 from keepsake.web import days, world
 from keepsake.web.agent.plan_causes import with_causes_of_all
 from keepsake.web.agent.promised import promises_of
@@ -224,14 +223,12 @@ def _promised(row: PromiseRow, now: datetime) -> tuple[str, str]:
     Then each "tomorrow" in them has its date, and the words that give the hour stand beside it.
     """
     said = as_shown(row.said).date() if row.said else now.date()
-    text = row.text
     aside = []
     if said != now.date():
-        text = with_dates(text, said, short_date)
         aside.append(f"said on {short_date(said)}")
     if row.when_said:
         aside.append(f"“{row.when_said}”")
-    return _promise_text(row.whom, text), ": ".join(aside)
+    return _promise_text(row.whom, row.dated or row.text), ": ".join(aside)
 
 
 def _circumstances(plan: OwnPlan, agent: KnownAgent) -> Iterator[str]:

@@ -100,7 +100,7 @@ def _as_known(
     today = as_shown(now())
     is_past = at.date() < today.date() if row.whole_day else at < today
     due = ", ".join(filter(None, [short_date(at.date()), hour]))
-    return PromisedTo(promise.text, due, is_past, private=bool(row.private))
+    return PromisedTo(row.dated or promise.text, due, is_past, private=bool(row.private))
 
 
 def _kept(folder: Path, private: PrivateWords, keys: Collection[PersonId]) -> Iterator[PromisedTo]:

@@ -269,14 +269,14 @@ function wayTo(number) {
 
 /** A promise in a line; `when`: its day, if its group does not say it. */
 function promise(row, when = "") {
-  const { text, whom, memory, private: hidden } = row;
+  const { text, dated, whom, memory, private: hidden } = row;
   return el(
     "li",
     { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
     when ? el("b", { class: "when" }, when) : null,
     secretFlag(hidden),
     el("span", { class: "dim" }, whom ? ["promised to ", personLink(whom), ":"] : "promised:"),
-    el("bdi", {}, text),
+    el("bdi", {}, dated || text),
     el("small", { class: "asked" }, saidOn(row), memory ? [" ", wayTo(memory)] : null),
   );
 }

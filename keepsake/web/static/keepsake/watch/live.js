@@ -250,7 +250,8 @@ async function drawPlans() {
 
 /** A promise for a certain day, with its line. */
 function promised(promise) {
-  const { whom, text } = promise;
+  const { whom } = promise;
+  const text = promise.dated || promise.text;
   return { ...promise, line: `${dueTime(promise)}, promised ${whom ? `${whom}: ` : ""}${text}` };
 }
 

@@ -38,7 +38,7 @@ export function asPlans(promises) {
     .filter(({ at, plan }) => at && !plan)
     .map((each) => ({
       ...each,
-      what: each.text,
+      what: each.dated || each.text,
       place: "",
       state: PlanState.OPEN,
       promised: true,
