@@ -60,6 +60,12 @@ class TestQuestions(WebWorld):
         for name in ("Mira", "Ada", "Tom", "Jo"):
             assert f'<option value="{name}">' in page
 
+    def test_pickers_begin_with_the_agent_that_a_player_talked_with_last(self):
+        self.ask("Good evening.")
+        page = self.web.get("/agents/").content.decode()
+        assert f'<option value="{self.mira.id}" selected>Mira</option>' in page
+        assert "what Mira lost, why Mira said …" in page
+
     def test_an_agents_page_asks_about_the_agent(self):
         page = self.page(f"{self.mira.id}/")
         assert page.count(f'<input type="hidden" name="agent" value="{self.mira.id}">') == 6

@@ -45,9 +45,11 @@ class Grounds:
     def shown(self) -> Sequence[Ground]:
         """The lines, without those that are guessed if it is known what it had reason to think of.
 
-        Its own earlier words are a guess, too.
+        Its own earlier words are a guess, too. What it keeps is not told twice.
         """
-        return [each for each in self.lines if each.known or self.motive is None]
+        kept = self.motive.memory if self.motive else None
+        lines = (each for each in self.lines if each.known or self.motive is None)
+        return [each for each in lines if kept is None or each.memory != kept]
 
     @property
     def heard(self) -> str:

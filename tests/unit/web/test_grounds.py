@@ -11,7 +11,9 @@ from keepsake.agent.why.basis import SummaryBasis
 from keepsake.agent.why.why import Why
 from keepsake.happening import Manner
 from keepsake.tracing.texts import Texts
-from keepsake.web.questions.grounds import MOST, elsewhere, grounds_of
+from keepsake.web.questions.grounded import Grounds
+from keepsake.web.questions.grounds import MOST, Ground, elsewhere, grounds_of
+from keepsake.web.questions.motive import Motive, MotiveKind
 from tests.unit.made_archives import Village
 
 RULES = "Never repeat a line.\nAnswer in one sentence about pianos."
@@ -190,3 +192,11 @@ def test_a_single_word_that_others_said_too_is_an_agents_own(village):
     village.said("Ida", "I sell a thimble.", to=["Bram"])
     texts = {name: Texts().of(village.folder / name) for name in ("Mira", "Bram")}
     assert elsewhere(why(village, "A thimble of soup?"), texts, ["thimble"], "Mira") is None
+
+
+def test_what_an_agent_keeps_is_no_line_of_its_prompt_besides(village):
+    first, second = village.archives["Mira"].read(1, 2)
+    lines = [Ground(each.line, each, False, (), known=True) for each in (first, second)]
+    kept = Motive(MotiveKind.TOLD, first.words, first)
+    assert [each.memory for each in Grounds(lines, motive=kept).shown] == [second]
+    assert len(Grounds(lines).shown) == 2
