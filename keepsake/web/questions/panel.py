@@ -15,6 +15,7 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.books.person_page import PersonPage
 from keepsake.errors import KeepsakeError
+from keepsake.happening import addressees_of, is_me
 from keepsake.web import world
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.questions.clock import as_shown
@@ -130,10 +131,28 @@ def _hint(agents: Sequence[KnownAgent], talked: tuple[KnownAgent, PersonPage] | 
 
 
 def _talked(agents: Sequence[KnownAgent]) -> tuple[KnownAgent, PersonPage] | None:
-    """Return the agent that met somebody last who is no agent, and its page of them."""
+    """Return the agent to which somebody spoke last who is no agent, and its page of them.
+
+    Who only heard it has met them, too.
+    """
     keys = {each.key for each in agents}
     pages = [(each, page) for each in agents for page in _pages(each) if page.key not in keys]
-    return max(pages, key=lambda each: each[1].last_met, default=None)
+
+    def last(found: tuple[KnownAgent, PersonPage]) -> tuple[datetime, datetime]:
+        agent, page = found
+        return _spoken_to(agent, page.key) or page.first_met, page.last_met
+
+    return max(pages, key=last, default=None)
+
+
+def _spoken_to(agent: KnownAgent, key: str) -> datetime | None:
+    """Return when somebody said something to an agent last, as far as its window goes back."""
+    try:
+        window = agent.mind.memory.memory.tiers.view().window if agent.mind else ()
+    except KeepsakeError:  # its archive cannot be read, which its own page says
+        return None
+    said = (each for each in reversed(window) if each.source_id == key and not each.is_own)
+    return next((each.time for each in said if any(map(is_me, addressees_of(each.what)))), None)
 
 
 def _met(agent: KnownAgent) -> str:
