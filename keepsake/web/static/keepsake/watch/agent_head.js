@@ -136,6 +136,7 @@ export class Head {
     button.setAttribute("aria-busy", "true");
     await act(this.id, name);
     button.removeAttribute("aria-busy");
+    byId("acts").hidePopover?.(); // on a phone; what came of it stands on the page
     this.refresh();
   }
 

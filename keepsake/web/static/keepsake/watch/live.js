@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { byTheClock } from "./clock.js";
+import { Columns, isLately } from "./columns.js";
 import {
   announce,
   bindKeys,
@@ -26,24 +27,15 @@ const SOON = 400;
 /** Plans change rarely, and each answer reads the books of all agents. */
 const PLANS = 15000;
 const DUE = 12;
-/** Milliseconds until a room where nothing more is said stands among the quiet ones. */
-const LATELY = 600000;
-/** The least pixels of a column, and those between two. */
-const LEAST = 320;
-const GAP = 13;
 /** The most people of a room that are shown one by one. */
 const CROWD = 8;
-/** The pixels of a talk of which one line is shown, and the most of one where the page is a single column. */
-const LOWEST = 56;
-const PAGE = 260;
-/** The pixels below the rooms: the line that names the empty ones, and the foot of the page. */
-const FOOT = 76;
+/** The pixels of the foot of the page, with the space above it. */
+const FOOT = 56;
 
 const rooms = new Map();
+const columns = new Columns(byId("rooms"));
 let map = { rooms: [] };
 let agents = new Map();
-/** What the columns show now. */
-let laid = { names: "", columns: 0, rooms: [] };
 let asking = false;
 let begun = false;
 
@@ -67,6 +59,11 @@ function room(name) {
   const made = { name, node, people, talk: new Talk(list) };
   rooms.set(name, made);
   return made;
+}
+
+/** Where the rooms end, in pixels from the top of the screen: the line that names the empty ones stands below them. */
+function bottom() {
+  return innerHeight - byId("quiet").offsetHeight - FOOT;
 }
 
 // -- who is where
@@ -98,70 +95,12 @@ function draw() {
   for (const column of rooms.values()) if (!here.has(column.name)) shown.push(column);
   // Rooms where something happens come first: on a phone the others are far below.
   shown.sort((a, b) => busy(b, here) - busy(a, here) || a.name.localeCompare(b.name));
-  lay(shown);
   fill(byId("quiet"), quiet.length ? `Nobody is in ${quiet.join(", ")}.` : "");
+  columns.lay(shown, bottom());
   const lived = [...here.values()].filter((of) => of.agents.length).length;
   const thinking = [...agents.values()].filter(({ waiting }) => waiting !== null).length;
   const thoughts = thinking ? `${count(thinking)} thinking` : "nobody is thinking";
   fill(byId("summary"), `${many(agents.size, "agent")} in ${many(lived, "room")}; ${thoughts}.`);
-}
-
-/** Put rooms into columns, each into the one that is lowest so far, and give each the height that fits the screen. */
-function lay(shown) {
-  const root = byId("rooms");
-  const wide = Math.max(Math.floor((root.clientWidth + GAP) / (LEAST + GAP)), 1);
-  const number = Math.min(wide, shown.length);
-  const names = shown.map(({ name }) => name).join("\n");
-  const moved = names !== laid.names || number !== laid.columns;
-  if (moved) {
-    laid = { names, columns: number, rooms: inColumns(shown, number) };
-    fill(
-      root,
-      laid.rooms.map((rooms) =>
-        el(
-          "div",
-          { class: "column" },
-          rooms.map(({ node }) => node),
-        ),
-      ),
-    );
-  }
-  const free = innerHeight - root.getBoundingClientRect().top - scrollY - FOOT;
-  for (const rooms of laid.rooms) fitColumn(rooms, number > 1 ? free : Infinity, moved);
-}
-
-/** The rooms of each column: as many in each, in rows from left to right. */
-function inColumns(shown, number) {
-  return Array.from({ length: number }, (_, at) => shown.filter((_, i) => i % number === at));
-}
-
-/** Share the height of a column among its rooms: one with few lines leaves its share to the others, and where nothing
- * moves a line is enough if the others need more. */
-function fitColumn(rooms, free, moved) {
-  const heads = rooms.map(({ node, talk }) => node.offsetHeight - talk.list.offsetHeight);
-  let left = free - heads.reduce((sum, high) => sum + high, 0) - GAP * (rooms.length - 1);
-  const wanted = rooms.map(({ talk }) => Math.min(talk.high, free === Infinity ? PAGE : free));
-  const given = rooms.map(() => LOWEST);
-  // Each round shares what is left among those that want more.
-  left -= LOWEST * rooms.length;
-  for (let some = rooms.map((_, i) => i); left > 1 && some.length;) {
-    some = some.filter((i) => given[i] < wanted[i]);
-    const lively = some.filter((i) => isLately(rooms[i]));
-    const these = lively.length ? lively : some;
-    const share = left / Math.max(these.length, 1);
-    for (const i of these) {
-      const more = Math.min(share, wanted[i] - given[i]);
-      given[i] += more;
-      left -= more;
-    }
-    if (!these.length) break;
-  }
-  rooms.forEach(({ talk }, i) => talk.fit(Math.floor(given[i]), moved));
-}
-
-/** Whether something was said or done in a room lately. */
-function isLately({ talk }) {
-  return Date.now() - talk.newest < LATELY;
 }
 
 /** How much happens in a room: somebody plays there, something was said lately, or long ago. */
@@ -172,16 +111,15 @@ function busy({ name, talk }, here) {
 
 function agentHere([id, name]) {
   const agent = [...agents.values()].find((each) => each.id === id);
-  const asleep = agent?.asleep ? "asleep" : "";
+  const state = [agent?.asleep && "asleep", agent?.paused && "paused"].filter(Boolean).join(" ");
   const thinks = agent && agent.waiting !== null;
   return el(
     "li",
-    {},
-    mark(name, `face-of ${asleep}`),
+    { title: state || null },
+    mark(name, `face-of ${state}`),
     el("a", { href: `/agents/${id}/`, dir: "auto" }, name),
     thinks ? el("span", { class: "thinking" }, `thinking for ${seconds(agent.waiting)}`) : null,
-    asleep ? el("span", { class: "dim" }, "asleep") : null,
-    agent?.paused ? el("span", { class: "dim" }, "paused") : null,
+    state ? el("span", { class: "unseen" }, state) : null,
   );
 }
 
@@ -242,7 +180,7 @@ async function drawPlans() {
   const rows = due.slice(0, DUE).map(planRow);
   fill(byId("due"), due.length ? rows : none);
   fill(byId("all-due"), due.length > 1 ? `All ${count(due.length)} plans` : "All plans");
-  if (laid.columns < 2) return;
+  if (columns.number < 2) return;
   // Beside the rooms, those that the screen has room for.
   const past = rows.findIndex((row) => row.getBoundingClientRect().bottom > innerHeight - FOOT);
   if (past > 0) rows.slice(past).forEach((row) => row.remove());

@@ -48,6 +48,11 @@ export class Talk {
     return this.list.scrollHeight;
   }
 
+  /** How high its newest line is, or the words that there is none. */
+  get newestHigh() {
+    return this.list.lastElementChild?.offsetHeight ?? this.high;
+  }
+
   /** The list is at most so high from now on, in pixels; one in which somebody reads earlier lines stays there. */
   fit(most, moved = false) {
     if (!moved && most === this.#most && this.high === this.#fitted) return;
