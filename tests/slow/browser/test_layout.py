@@ -118,6 +118,20 @@ def test_all_rooms_in_which_something_happens_are_seen_at_once(
     expect(last.last).to_be_in_viewport(ratio=0.5)
 
 
+def test_on_a_phone_what_is_done_to_an_agent_is_a_menu_of_its_own(page: Page) -> None:
+    open_mira(page)
+    page.set_viewport_size(PHONE)
+    pause = page.locator("#acts").get_by_role("button", name="Pause")
+    expect(pause).to_be_hidden()
+    page.locator(".acts-menu").click()
+    pause.click()
+    expect(page.locator("#outcome")).to_contain_text("paused")
+    expect(page.locator("#acts")).to_be_hidden()
+    page.locator(".acts-menu").click()
+    page.locator("#acts").get_by_role("button", name="Resume").click()
+    expect(page.locator("#state .badge").first).not_to_have_text("paused")
+
+
 def test_a_pinned_line_leads_to_the_memory_that_it_names(page: Page) -> None:
     open_mira(page, "notes")
     fold = page.locator("#panel-notes details", has_text="Pin a line").first
