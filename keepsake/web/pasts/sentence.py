@@ -53,7 +53,9 @@ def sentence(
         asks = f"{origin} only asked" if origin else "it was only asked"
         return f"Nobody is known to have told {what}: {asks}. {who} heard that.{doubt}"
     if not (known or others) and origin:
-        who, one, origin = f"Only {origin}", True, ""
+        who = f"Only {origin}"
+        one = True
+        origin = ""
     verb = "knows" if one else "know"
     if fact.words:
         verb = f"{verb} of"
