@@ -351,7 +351,7 @@ class Trail:
             memory = lines.memory(line)
             if memory is None or not memory.words:
                 continue
-            if memory.time < began and not self._is_of_speaker(memory):
+            if memory.time < began and not self._is_told_before(memory):
                 continue
             if line.is_own:
                 self._add(line.key, memory)
@@ -359,13 +359,17 @@ class Trail:
             elif lines.speaker_of(memory.happening) is None:
                 self._hear_again(line, memory)
 
-    def _is_of_speaker(self, memory: Memory) -> bool:
-        """Whether somebody without an archive says it who also says the sentence that is followed.
+    def _is_told_before(self, memory: Memory) -> bool:
+        """Whether who says the sentence says most of it, if they have no archive.
 
-        From where they have it nobody knows. What they said of it before is an earlier telling.
+        From where they have it nobody knows. What they said before is an earlier telling; of a few
+        of the same words it may be another story.
         """
         speaker = self._memory.source_id
-        return bool(speaker) and memory.source_id == speaker
+        if not speaker or memory.source_id != speaker:
+            return False
+        content = self.content
+        return 2 * content.bits(content.shared(memory.words)) >= content.bits(content.parts)
 
     def _may_say(self, parts: tuple[str, ...]) -> bool:
         """Whether words of the sentence are enough, if they may come from two memories."""

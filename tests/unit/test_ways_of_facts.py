@@ -102,6 +102,15 @@ def test_what_a_player_said_of_it_before_is_an_earlier_telling(village):
         assert first == {"Mira": 1, "Oswin": 1}
 
 
+def test_another_story_of_a_player_with_some_of_the_words_is_no_earlier_telling(village):
+    story = "My grandmother wrote in green ink that the bees left on 4 June."
+    village.said("Tom", story, "Oswin", to=["Mira"])
+    secret = "I opened the hive, I was nine: I let my grandmother's bees go on 4 June."
+    told = village.said("Tom", secret, to=["Bram"], manner=Manner.WHISPER)
+    fact = village.follow_memory("Bram", told["Bram"])
+    assert [each.text for each in fact.tellings] == [secret]
+
+
 def test_what_another_said_before_is_no_telling_of_a_sentence(village):
     village.said("Bob", "My sister Liesbet drowned three winters ago.", to=["Bram"])
     told = village.said("Anneke", "My sister Liesbet drowned three winters ago.", to=["Mira"])
