@@ -236,7 +236,7 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     day = {"usual": "9-20: bakes", "now": bakes, "next": rest, "dates": dates}
     show_day(page, {**day, "place": "The Quay", "due": []})
     lines = page.locator("main > p")
-    weather = "unless the almanac says rain"
+    weather = "unless the almanac says “rain”"
     expect(lines.first).to_have_text(f"Usually next: at 20:00, in 8 h, at The Quay: digs {weather}")
     # Where it is, is known; what it does is a habit.
     usually = "Here now: The Quay. Usually until 20:00: at The Kettle: bakes"
@@ -246,8 +246,8 @@ def test_what_is_next_is_the_first_line_and_each_day_a_time_line_with_its_plans(
     expect(rows).to_have_text(
         [
             re.compile("09:00 – 20:00.*The Kettle.*bakes"),  # what is past is not shown
-            re.compile("20:00 – 21:00.*The Quay.*digs unless the almanac says rain"),
-            re.compile("08:00 – 10:00.*sells pies if the almanac says market day"),
+            re.compile("20:00 – 21:00.*The Quay.*digs unless the almanac says “rain”"),
+            re.compile("08:00 – 10:00.*sells pies if the almanac says “market day”"),
             re.compile("15:00.*with Tom.*plan, keeps it private.*show the ladle"),
         ]
     )

@@ -168,13 +168,16 @@ function planWords({ since, begun, private: hidden }, at) {
 /** What it does, and on what that depends. */
 function does({ does: deeds, only_if: given, unless }) {
   const only = given.length
-    ? `if the almanac says ${given.join(" and ")}`
-    : unless.length && `unless the almanac says ${unless.join(" or ")}`;
+    ? `if the almanac says ${given.map(quoted).join(" and ")}`
+    : unless.length && `unless the almanac says ${unless.map(quoted).join(" or ")}`;
   return [
     el("bdi", {}, deeds.join("; then ")),
     only ? [" ", el("span", { class: "flag" }, only)] : null,
   ];
 }
+
+/** A word of the almanac, which need not fit into a sentence: `clear`. */
+const quoted = (word) => `“${word}”`;
 
 function bare({ place: where, whom }) {
   return [
