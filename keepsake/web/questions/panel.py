@@ -127,7 +127,7 @@ def _hint(agents: Sequence[KnownAgent], talked: tuple[KnownAgent, PersonPage] | 
     at = as_shown(talked[1].last_met) if talked else None
     when = f"{at:%H:%M}" if at else "19:30"
     lost = f"what {name} lost, why {name} said …"
-    return f"{met}{name} {when}, {name} tomorrow, {lost}, or any words"
+    return f"{met}{name} {when}, {name} tomorrow, {lost}, any words"
 
 
 def _talked(agents: Sequence[KnownAgent]) -> tuple[KnownAgent, PersonPage] | None:
