@@ -10,7 +10,8 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.books.plan import Plan
 from keepsake.happening import ME, Deed, Manner, Person, Speech
-from keepsake.web.agent.plan_causes import with_causes
+from keepsake.web.agent.plan_causes import secret_of, with_causes
+from keepsake.web.privacy import people
 from keepsake.web.shapes import PlanRow
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -62,6 +63,16 @@ def test_a_plan_names_who_asked_and_not_who_carried_it(tmp_path):
     (found,) = with_causes([row("sing a hymn with Hilde", 2, HILDE)], joss.archive, agents)
     assert found.cause is not None
     assert (found.cause.source, found.sender, found.sender_id) == ("Nell", "Hilde", HILDE.id)
+
+
+def test_a_secret_is_kept_for_who_told_it_and_not_for_who_carried_it(monkeypatch):
+    monkeypatch.setattr(people, "name_of", {HILDE.id: "Hilde", NELL.id: "Nell"}.get)
+    told = Memory(0, NOON, speech(HILDE, ASKED))
+    aloud = Memory(0, NOON, Speech(speaker=HILDE, words=ASKED))
+    assert secret_of("keeps it for Nell", told) == "keeps it for Hilde"
+    assert secret_of("keeps it for Nell", aloud) == "keeps it for Nell"
+    assert secret_of("keeps it for Nell", None) == "keeps it for Nell"
+    assert secret_of("", told) == ""
 
 
 def test_who_asks_on_their_own_account_is_who_asked(tmp_path):

@@ -183,6 +183,27 @@ def test_how_far_away_a_day_is_is_counted_by_dates(page: Page) -> None:
     ]
 
 
+def test_all_that_comes_next_follows_what_is_begun_by_the_hour(page: Page) -> None:
+    told = page.evaluate(
+        """async () => {
+            const { begunAndNext } = await import("/next_plan.js");
+            const noon = Date.parse("2026-05-01T12:00:00Z");
+            const at = (hour) => `2026-05-02T${hour}:00:00Z`;
+            const of = (what, at, state = "open") => ({ what, at, state });
+            const morning = { text: "tea", at: at("07"), whole_day: true, part: "morning" };
+            const dated = { text: "tomorrow", dated: "tomorrow (Sat 2 May)", at: at("05") };
+            const plans = [
+                of("eels", at("09")), of("bread", at("06")), of("soup", at("08")),
+                of("song", at("10")), of("row", "2026-05-01T11:00:00Z", "doing"),
+            ];
+            const promises = [{ ...morning, plan: 0 }, { ...dated, plan: 0 }];
+            const found = begunAndNext(plans, promises, noon);
+            return found.map(({ what }) => what);
+        }"""
+    )
+    assert told == ["row", "tomorrow (Sat 2 May)", "bread", "tea", "soup", "eels", "song"]
+
+
 def test_tomorrow_is_answered_though_nothing_is_planned(page: Page) -> None:
     said = {**ACT, "form": "speech", "what": {"words": "Tomorrow.", "manner": "say", "to": []}}
     bakes = part(2, 8, 10, "bakes")
