@@ -107,10 +107,11 @@ class Summarise:
 
     @property
     def most_words(self) -> int:
-        """The most words of the summary, as the prompt says and the check counts them.
+        """The most words of the summary, as the prompt says it.
 
-        A model counts words, a prompt's budget counts tokens. The texts that are shown say how many
-        tokens a word has: they are in the language of the summary.
+        One with more words is accepted if it fits all the same. A model counts words, a prompt's
+        budget counts tokens. The texts that are shown say how many tokens a word has: they are in
+        the language of the summary.
         """
         tokens = sum(map(self.source.tokens, self.shown))
         words = sum(map(count_words, self.shown))
@@ -257,7 +258,7 @@ class Summarise:
         if self._sources(text).lack(text):
             raise AnswerRefused("it tells nothing of the memories; write what they hold")
         words = count_words(text)
-        if words > self.most_words:
+        if words > self.most_words and self.source.tokens(text) > self._most_tokens:
             raise AnswerRefused(f"it has {words} words and may have {self.most_words}")
         counts = Counter(" ".join(part.split()) for part in _sentences(text))
         for part, times in counts.items():

@@ -155,7 +155,7 @@ class TestAbsence(AgentsWorld):
         told = [text for text in map(strip_ansi, self.heard) if text.startswith("While you were")]
         return told[0].splitlines()[1:] if told else []
 
-    def test_players_read_who_asked_and_spoke_about_them_while_they_were_away(self):
+    def test_players_read_who_spoke_about_them_while_they_were_away(self):
         self.ada.execute_cmd("talk mira Tom was kind to me once.")  # Tom is still there
         self.leave()
         self.ada.execute_cmd("talk mira Good evening. Have you seen Tom? I miss him.")
@@ -163,7 +163,7 @@ class TestAbsence(AgentsWorld):
         self.ada.execute_cmd("say Tomorrow it rains.")
         lines = self.come_back()
         assert lines == [
-            '  Ada asked Mira after you at The Inn: "Have you seen Tom?"',
+            '  Ada spoke of you to Mira at The Inn: "Have you seen Tom?"',
             '  Ada spoke of you at The Inn: "Tom owes me six pence."',
         ]
         self.leave()

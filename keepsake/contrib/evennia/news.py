@@ -16,7 +16,7 @@ from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, memories_in
 from keepsake.happening import ME
 from keepsake.json_lines import parsed
-from keepsake.language.perception import SENTENCE_GAP, is_question, names, shorten
+from keepsake.language.perception import SENTENCE_GAP, names, shorten
 
 SHOWN = 3
 """How many pieces of news are shown to a player who comes back."""
@@ -87,8 +87,6 @@ def _news_in(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
     if not about or not speaker or names(to, who):
         return
     did = f"spoke of you{f' to {to}' * bool(to)}"
-    if is_question(about[0]):
-        did = f"asked {to or 'around'} after you"
     where = f" at {memory.place}" if memory.place else ""
     text = f'{speaker} {did}{where}: "{shorten(about[0], LONGEST)}"'
     yield News(memory.time, text, f"{speaker}: {about[0]}")
