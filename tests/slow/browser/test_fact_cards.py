@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.slow.browser.scripts.serving import serve_fact
@@ -131,3 +133,25 @@ def test_a_card_says_who_said_what_it_quotes_and_that_it_was_whispered(
     expect(page.locator("#telling-3")).to_contain_text(
         "has it from telling 2 (memory 9, the prompt quoted it: the page of Bob, "
     )
+
+
+def test_who_has_it_in_a_book_has_not_lost_it_on_the_map_either(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    script = "() => fetch('/agents/api/past').then((answer) => answer.json())"
+    (mira,) = (each["id"] for each in page.evaluate(script)["agents"] if each["agent"] == "Mira")
+    time = "2026-05-01T12:00:00+00:00"
+    spell = {"time": time, "standing": "lost", "kept": "gone", "has": "", "compaction": 2, "n": 0}
+    step = {"id": mira, "n": 4, "time": time, "step": "heard it"}
+    knower = {"id": mira, "agent": "Mira", "source": "Tom", "heard": "A lantern.", "path": [step]}
+    knower |= {"memories": [4], "spells": [spell], "acts": []}
+    telling = {"happening": "h1", "time": time, "place": "The Quay", "speaker": "Tom", "id": None}
+    telling |= {"to": [], "manner": "say", "text": "A lantern.", "private": "", "rests_on": 0}
+    telling |= {"hearings": [{"id": mira, "n": 4, "way": "told"}], "link": None, "came_from": ""}
+    pinned = {"id": mira, "agent": "Mira", "book": "pins", "title": "", "text": "A lantern."}
+    pinned |= {"numbers": [4], "time": time, "private": ""}
+    found = {"words": "lantern", "memory": None, "suggested": [], "complete": True, "echoes": []}
+    serve_fact(page, {**found, "tellings": [telling], "knowers": [knower], "noted": [pinned]})
+    page.goto("/agents/fact?q=lantern")
+    expect(page.locator("#knowers .how")).to_have_text("has it in its pins, in all prompts.")
+    face = page.locator("#map .face", has_text=re.compile("^Mi")).first
+    expect(face).to_have_class("face book told")

@@ -18,6 +18,7 @@ import {
 import { drawMeant, near } from "./fact_meant.js";
 import { drawSources } from "./fact_sources.js";
 import { drawTellings, line, markTelling } from "./fact_tellings.js";
+import { Hold } from "./kinds.js";
 import { WorldMap } from "./map.js";
 import { PastAgent } from "./past.js";
 import { TimeScrubber, setTierBar, tierBar } from "./scrubber.js";
@@ -194,7 +195,7 @@ function draw() {
         id: agent.id,
         name: agent.name,
         place: now === scrubber.last ? agent.present : agent.placeAt(now),
-        ring: spell ? `${spell.standing} ${knows.get(agent.id).way}` : "unknowing",
+        ring: ring(knows.get(agent.id), spell, now === scrubber.last),
         words: spell ? standing(knows.get(agent.id), spell) : "does not know it",
       };
     }),
@@ -216,6 +217,13 @@ function draw() {
     setText(byId("summary"), fact.tellings.length ? tally(until, now === scrubber.last) : "");
   for (const row of byId("main").querySelectorAll("[data-time]"))
     row.classList.toggle("to-come", Number(row.dataset.time) > until);
+}
+
+/** How somebody has the fact, for their face on the map. As on their card, their books count now. */
+function ring(knower, spell, now) {
+  if (!spell) return "unknowing";
+  const held = now && knower.hold === Hold.BOOK ? Hold.BOOK : spell.standing;
+  return `${held} ${knower.way}`;
 }
 
 function showAgent(id) {
