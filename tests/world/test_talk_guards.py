@@ -100,6 +100,13 @@ class TestSecrets(TalkWorld):
         assert SpeechFault.SECRET in second[-1]["content"]
         assert self.acts() == ["say It is old."]
 
+    def test_a_gesture_without_its_words_is_no_answer(self):
+        gesture = "*shuts the door, and speaks to the bench*"
+        answer = f"{gesture} {self.TOLD}"
+        _, second = self.ask("Where is the key?", answer, "What key?")
+        assert SpeechFault.SECRET in second[-1]["content"]
+        assert self.acts() == [f"emote {gesture.strip('*')}", "say What key?"]
+
     def test_neither_is_it_said_to_another_nor_shown_by_a_gesture(self):
         self.add_player(2, "Ann")
         told = self.TOLD.strip("!")

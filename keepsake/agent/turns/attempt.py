@@ -116,8 +116,17 @@ class Attempt:
 
     @property
     def goes_again(self) -> bool:
-        """Whether the model should be asked again, with the reason of the refusal."""
-        return self.has_answer and not self.did and bool(self.fault) and not self.kept_by
+        """Whether the model should be asked again, with the reason of the refusal.
+
+        A gesture alone, whose words were refused, is no answer to who waits for one.
+        """
+        return self.has_answer and not self._did_more and bool(self.fault) and not self.kept_by
+
+    @property
+    def _did_more(self) -> bool:
+        """Whether something was done that is no gesture."""
+        done = (act.command for act in self.acts if act.command is not None)
+        return any(command.verb != KnownVerb.EMOTE for command in done)
 
 
 @dataclass(kw_only=True)
