@@ -112,6 +112,15 @@ class TestAsked(WebWorld):
         page = self.web.get("/agents/ask/", {"q": "Mira Tom"}).content.decode()
         assert 'class="in-brief" title="“Good evening to you' in page
 
+    def test_a_line_stands_once_whatever_parts_of_it_tell(self):
+        self.ask(
+            "My brother found the ladle beneath a sail in Ostrey, that the miller of Bree had torn "
+            "in the gale of March. He hung his nets in the loft of a chandler, where two owls and "
+            "a marten nest each summer, and none of them pays."
+        )
+        texts = [each["whole"] or each["text"] for each in self.answer_to("knows", "Tom")]
+        assert len([each for each in texts if "miller" in each]) == 1
+
     def test_thanks_and_questions_are_no_second_secret(self):
         for words in ("Thank you. It is lighter already.", "You will not tell it, will you?"):
             self.char1.execute_cmd(f"whisper Mira = {words}")

@@ -85,20 +85,22 @@ class _Essence:
                 self._covered |= terms(each.text)
 
     def fill(self, pool: Sequence[_Candidate], most: int, usual: Telling = (0.0, 0.0)) -> None:
-        """Add what tells most.
+        """Add what tells most, each once: another part of it would show its line again.
 
         Args:
             most: The most lines to add.
             usual: What a line must tell at least, unless there are only a few.
         """
+        left = [*pool]
         for _ in range(most):
-            parts = [(each.part(self.tells), each) for each in pool]
+            parts = [(each.part(self.tells), each) for each in left]
             found = [(self.tells(part), -at) for at, (part, _) in enumerate(parts)]
             told, at = max(found, default=((0.0, 0.0), 0))
             enough = len(self.lines) >= _FEW
             if not any(told) or (enough and not _tells_as_much(told, usual)):
                 return
             part, best = parts[-at]
+            left.remove(best)
             self.add([best.line(part)])
 
     def in_order(self) -> Sequence[AnswerLine]:

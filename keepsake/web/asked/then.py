@@ -78,7 +78,7 @@ def _planned(lately: Iterable[Memory]) -> Set[int]:
 
 
 def _secrets(heard: Sequence[Memory], rarity: Rarity, errands: Set[int]) -> Iterator[Memory]:
-    """Yield what was whispered to it, that which says most of each whisperer, the newest first.
+    """Yield what was whispered to it, that which says most of each whisperer, and that first.
 
     ``errands``: What asked for something is no secret, and may be done or called off.
     """
@@ -91,7 +91,7 @@ def _secrets(heard: Sequence[Memory], rarity: Rarity, errands: Set[int]) -> Iter
         if each.source not in most or most[each.source][0] <= says:
             most[each.source] = says, each
     chosen = sorted(most.values(), key=lambda each: each[0], reverse=True)[:SECRETS]
-    yield from sorted((each for _, each in chosen), key=lambda each: each.number, reverse=True)
+    yield from (each for _, each in chosen)
 
 
 def _bits(text: str, rarity: Rarity) -> float:
