@@ -16,6 +16,8 @@ from keepsake.language.when import When
 
 GRACE = timedelta(minutes=15)
 """How long after its time a plan can still be kept. Later it is missed."""
+_SAID_AGAIN = 4
+"""A plan says another one again if at most one in so many of its words is missing in it."""
 _LONGEST_TOLD = 80
 """The most characters of it in the result of a deed, which stands below the deed's own words."""
 
@@ -254,8 +256,10 @@ class Plan:
         given = telling(f"{self.appointment} {other.appointment}")
         mine = telling(self.what) - given
         theirs = telling(other.what) - given
-        what = self.what if theirs <= mine else f"{self.what}; {other.what}"
-        if mine < theirs:
+        what = f"{self.what}; {other.what}"
+        if theirs <= mine:
+            what = self.what
+        elif len(mine - theirs) * _SAID_AGAIN <= len(mine):
             what = other.what
         return replace(
             self, what=what, where=self.where or other.where, whom=self.whom or other.whom

@@ -148,7 +148,7 @@ def _is_condition(
 ) -> bool:
     """Whether a part of a line names a time, a place or a person."""
     bare = _bare(part)
-    place = any(_bare(each).casefold() == bare.casefold() for each in places)
+    place = any(_is_named(each, bare) for each in places)
     with_word = _AT.match(part) or _WITH.match(part)
     return bool(place or with_word or bare.casefold() in known or read_when(part, now))
 
@@ -165,7 +165,7 @@ def _with_condition(
         NoteRefused: It is meant as a time and names none.
     """
     bare = _bare(part)
-    place = next((each for each in places if _bare(each).casefold() == bare.casefold()), "")
+    place = next((each for each in places if _is_named(each, bare)), "")
     if plan.when is None and not place and (when := read_when(part, now)) is not None:
         return replace(plan, when=when)
     if not plan.where and (place or (_AT.match(part) and bare.casefold() not in known)):
@@ -188,6 +188,12 @@ def _people_in(text: str, people: Iterable[Person]) -> list[Person]:
     found = [each for each in people if names(text, each.name)]
     whole = [x for x in found if not any(x != y and names(y.name, x.name) for y in found)]
     return sorted(whole, key=lambda each: text.casefold().find(each.name.casefold()))
+
+
+def _is_named(place: str, bare: str) -> bool:
+    """Return whether a part names a place: ``Hale Clocks Mended`` for "Hale, Clocks Mended"."""
+    name = _bare(place).replace(",", "").casefold()
+    return name == bare.replace(",", "").casefold()
 
 
 def _bare(part: str) -> str:

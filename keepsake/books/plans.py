@@ -139,6 +139,18 @@ class PlanBook(ListBook[Plan]):
                 self._changed(joined, joined.state.value, by)
             return joined
 
+    def put(self, stands: Plan, plan: Plan, by: Author = Author.AGENT) -> Plan:
+        """Write a plan into the place of one that stands, with its number, and return it.
+
+        Raises:
+            NoteRefused: The file has no such plan any more, or cannot be written.
+        """
+        made = replace(plan, number=stands.number)
+        with self._changing:
+            self._rewrite(stands, made)
+            self._changed(made, made.state.value, by)
+        return made
+
     def _may_join(self, stands: Plan, plan: Plan) -> bool:
         """Return whether two plans are for one appointment that is still to come."""
         now = self._now()

@@ -68,8 +68,13 @@ _HOUR_AFTER = re.compile(
     re.I,
 )
 """An hour after a word that may also stand before a count: "from six", but not "from six cups"."""
-_HOUR_FIRST = re.compile(r"^(\d{1,2})(?= (?:in the|today|tomorrow|tonight)\b)", re.I)
-"""An hour with which a phrase begins: "six tomorrow", but not "bake six tomorrow"."""
+_HOUR_FIRST = re.compile(
+    r"(?:(?<![^ ])(\d{1,2})(?= in the (?:morning|afternoon|evening)\b)"
+    r"|^(\d{1,2})(?= (?:this|today|tomorrow|tonight)\b))",
+    re.I,
+)
+"""An hour before its part of the day, or with which a phrase begins: "six tomorrow", but not "bake
+six tomorrow"."""
 _OCLOCK = re.compile(r"\b(\d{1,2}) o'?clock\b", re.I)
 CLOCK = re.compile(r"\d{1,2}:\d{2}|\d{1,2} ?[ap]\.?m\b", re.I)
 """A time of day in a phrase: 17:20, 5 pm."""
@@ -183,7 +188,7 @@ def with_clock_times(text: str) -> str:
     text = _SPELLED.sub(lambda found: str(_NUMBERS[found[1].casefold()]), text)
     text = _HALF_PAST.sub(_clock_time, text)
     text = _OCLOCK.sub(r"\1:00", text)
-    text = _HOUR_FIRST.sub(r"\1:00", _HOUR_AFTER.sub(r"\1:00", text))
+    text = _HOUR_FIRST.sub(r"\g<0>:00", _HOUR_AFTER.sub(r"\1:00", text))
     return _BARE_HOUR.sub(r"\1:00", text)
 
 

@@ -52,6 +52,25 @@ class TestPromisedHours(PlansWorld):
         self.ask("Warm bread?", "Yes.\n> plan in 30 minutes, Tom: bread from the oven")
         assert [each.what for each in self.plans.current] == ["bring soup", "bread from the oven"]
 
+    def test_a_plan_of_the_same_answer_takes_the_place_of_the_reminder(self):
+        self.bram_and_ada_at_the_quay()
+        self.ask(
+            "Draughts with Bram at noon tomorrow?",
+            "Surely.\n> promise Tom, tomorrow noon: draughts with Bram\n"
+            "> plan tomorrow 11:30, the Quay, Bram: play draughts with Tom and Bram",
+        )
+        (plan,) = self.plans.current
+        assert (plan.where, plan.whom.name, plan.number) == ("The Quay", "Bram", 1)
+        assert (plan.at.hour, plan.at.minute) == (11, 30)
+        self.ask(
+            "And bread at three in the afternoon tomorrow?",
+            "Yes.\n> plan tomorrow 15:00, the Quay, Bram: bring bread to Tom\n"
+            "> promise Tom, tomorrow 3 in the afternoon: bread",
+        )
+        assert [each.what for each in self.plans.current][1:] == ["bring bread to Tom"]
+        self.ask("And a song at noon tomorrow?", "Yes.\n> promise Tom, tomorrow noon: a song")
+        assert len(self.plans.current) == 3, "of another answer"
+
     def test_of_several_promises_the_prompt_names_that_of_which_it_reminds(self):
         self.ask("A song?", "One day.\n> promise Tom: a song")
         self.ask("And soup in ten minutes?", "Yes.\n> promise Tom, in 10 minutes: soup")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
@@ -30,6 +30,11 @@ log = get_logger(Subsystem.TOOLS)
 
 _MOST_WORDS_OF_A_NAME = 3
 """More words after ``promise`` are no name, but what is promised: ``a bowl of soup``."""
+
+
+_SAME_HOUR = timedelta(hours=1)
+"""How far apart a promise and a plan for it may be, if one answer makes both: "before noon" and
+eleven."""
 
 
 class CommitmentTools:
@@ -130,7 +135,9 @@ class CommitmentTools:
         if plan.at is None or plan.at <= now:
             return None
         book = self._books.plans
-        stands = (each for each in book.current if each.is_one_with(plan))
+        stands = (
+            each for each in book.current if each.is_one_with(plan) or self._is_for_one(each, plan)
+        )
         try:
             return next(stands, None) or book.add(plan)
         except NoteRefused as refused:  # as many plans as there may be: the promise stands alone
@@ -171,12 +178,37 @@ class CommitmentTools:
             self._check_sender(plan, known.plan)
             plan = plan if aloud is None else plan.with_aloud(aloud, people)
         before = self._books.plans.current
-        made = self._books.plans.add_or_join(plan)
+        reminder = self._reminder_for(plan)
+        if reminder is not None:
+            made = self._books.plans.put(reminder, plan)
+        else:
+            made = self._books.plans.add_or_join(plan)
         if appointments is not None:
             appointments.accept_by(made)
         if made in before:
             raise NoteRefused(f"That stands already as your plan {made.number}: {made.told}")
         return f"{results.PLANNED}{made.told}"
+
+    def _reminder_for(self, plan: Plan) -> Plan | None:
+        """Return the plan that only reminds of a promise of this answer, for that hour.
+
+        The agent's own plan for it is better: it says where, with whom and how.
+        """
+        made = self._books.commitments.items
+        reminders = (each for each in self._books.plans.current if reminds_of(each, made))
+        return next((each for each in reminders if self._is_for_one(each, plan)), None)
+
+    def _is_for_one(self, plan: Plan, other: Plan) -> bool:
+        """Return whether two plans of one answer are for the same hour, whoever is named."""
+        if plan.at is None or other.at is None or abs(plan.at - other.at) > _SAME_HOUR:
+            return False
+        if plan.private != other.private:
+            return False
+        window = self._memory.memory.context().window
+        rests_on = {each.number: each.rests_on for each in window if each.is_own}
+        return bool(rests_on.get(plan.since)) and rests_on.get(plan.since) == rests_on.get(
+            other.since
+        )
 
     def _check_sender(self, plan: Plan, carried_out: int) -> None:
         """Refuse a plan to bring an answer to who has sent the agent, if nobody may know of it.

@@ -37,6 +37,8 @@ FRIDAY = date(2026, 12, 4)
         ("in 4 days", DueDay(FRIDAY)),
         ("tonight", DueDay(NOW.date(), part="night")),
         ("from six", DueDay(TUESDAY, time(6))),
+        ("today at 8 in the evening", DueDay(NOW.date(), time(20))),
+        ("Friday 2 in the afternoon", DueDay(FRIDAY, time(14))),
         ("tomorrow 5pm", DueDay(TUESDAY, time(17))),
         ("at eleven at night", DueDay(TUESDAY, time(23))),
         ("the evening", DueDay(TUESDAY, part="evening")),

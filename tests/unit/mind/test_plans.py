@@ -352,3 +352,18 @@ def test_a_line_by_hand_names_its_place_and_its_person_as_the_hint_does(
     assert (plan.where, plan.whom, plan.what) == (where, whom, what)
     (again,) = book.items
     assert (again.where, again.whom, again.what) == (where, whom, what)
+
+
+def test_a_place_with_a_comma_is_named_without_it():
+    plan = read_plan("Friday 11:00, Hale Clocks Mended, Ann: listen", NOW, ["Hale, Clocks Mended"])
+    assert plan.where == "Hale, Clocks Mended"
+    assert plan.whom == Person("Ann")
+
+
+def test_what_a_longer_plan_says_again_is_not_told_twice():
+    words = "tell Ruan from Sunniva that the lens breathes an F and the {} a D, half a chord"
+    first = Plan(what=words.format("ferry's chain"), when=When(at=NOON))
+    other = Plan(what=f"play draughts; {words.format('chain')}", when=When(at=NOON))
+    assert first.joined_with(other).what == other.what
+    soup = Plan(what="soup", when=When(at=NOON))
+    assert soup.joined_with(replace(soup, what="bread")).what == "soup; bread"
