@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from keepsake.happening import Speech
 from keepsake.tracing.past import Archived
@@ -23,9 +24,12 @@ from keepsake.web.searching import Searched, best_by_meaning
 MOST_NEAR = 5
 """The most lines that are offered: people read five, and more hardly ever have the right one."""
 _RANKED = 10
-"""The most lines of each list that are merged. The search may find a line with several agents, and
-finds deeds as well, which are left out."""
+_RAREST = 3
+"""The most lines of the search, and with the rarest words, that are merged: of more of these, all
+that have a common word would be before what the search finds first."""
 _FOUND = 20
+"""The most memories of each agent that the search finds, and of all that have the rarest words: a
+line may be found with several agents, and deeds are left out."""
 _BEFORE_FIRST = 10
 """What is added to each rank, so that the first of one list is not all. From 2 to 30 it makes no
 difference in two played evenings."""
@@ -44,14 +48,15 @@ def lines_near(
         KeepsakeError: There is no word, or there are too many.
     """
     by_meaning = best_by_meaning(agents, words.replace("|", " "), _FOUND) or ()
+    rarest = with_rarest(archives, Wording.of(words), _FOUND)
     lists = (
-        [(str(agent[0]), number) for agent, number in by_meaning],
-        with_rarest(archives, Wording.of(words), _FOUND),
+        (_RANKED, [(str(agent[0]), number) for agent, number in by_meaning]),
+        (_RAREST, rarest),
     )
     scores = defaultdict[str, float](float)
     line_of = dict[str, Line]()
-    for lines in lists:
-        for rank, (happening, line) in enumerate(_said(archives, lines)):
+    for most, lines in lists:
+        for rank, (happening, line) in enumerate(islice(_said(archives, lines), most)):
             scores[happening] += 1 / (_BEFORE_FIRST + rank)
             line_of[happening] = line
     best = sorted(scores, key=scores.__getitem__, reverse=True)[:MOST_NEAR]
@@ -70,5 +75,3 @@ def _said(archives: Mapping[str, Archived], lines: Sequence[Line]) -> Iterator[t
         if happening not in found:
             found.add(happening)
             yield happening, (key, number)
-        if len(found) == _RANKED:
-            return

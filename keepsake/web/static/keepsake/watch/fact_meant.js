@@ -1,7 +1,7 @@
 /* Lines near in meaning to typed words: a click says which of them is meant, and it counts from then on. */
 
 import { get } from "./api.js";
-import { el, fill, moment } from "./dom.js";
+import { el, fill, many, moment } from "./dom.js";
 import { choices, takeIn } from "./fact_choice.js";
 import { chosen, page } from "./fact_state.js";
 import { inWords } from "./sentences.js";
@@ -32,19 +32,22 @@ export async function drawMeant(section, found, follow) {
   page.near = lines;
   section.hidden = !lines.length && !chosen();
   const none = !page.fact.tellings.length;
-  const unsure = page.fact.strands.some(({ likely, written }) => likely && !written);
-  fill(section, choices(follow), lines.length ? offered(lines, none, unsure || chosen()) : null);
+  fill(section, choices(follow), lines.length ? offered(lines, none) : null);
 }
 
 /** The lines: as a question if nothing counts, else folded, as nothing may be missing. */
-function offered(lines, asks, open) {
+function offered(lines, asks) {
   const list = el("ol", { class: "strands" }, lines.map(row));
   return asks
     ? [el("h2", {}, "Which of these lines do you mean?"), list]
     : el(
         "details",
-        { open },
-        el("summary", { "data-opens": true }, "Perhaps in other words, and not counted"),
+        {},
+        el(
+          "summary",
+          { "data-opens": true },
+          `${many(lines.length, "line")} near in meaning, not counted`,
+        ),
         list,
       );
 }
