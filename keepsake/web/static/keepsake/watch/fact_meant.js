@@ -42,7 +42,7 @@ function offered(lines, asks) {
     ? [el("h2", {}, "Which of these lines do you mean?"), list]
     : el(
         "details",
-        {},
+        { open: chosen() }, // who has chosen one may want more
         el(
           "summary",
           { "data-opens": true },
