@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import mean
+from statistics import median
 
 from keepsake.agent.runtime import runtime
 from keepsake.books.aloud import REQUESTED
@@ -117,8 +117,8 @@ def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
     """
     known = found.known
     name = found.person.name
-    told = [each for each in known.lines if each.told and not each.errand]
-    heard = [each for each in known.overheard if each.told and not each.errand]
+    told = [each for each in known.lines if each.told and _is_told(each)]
+    heard = [each for each in known.overheard if each.told and _is_told(each)]
     answer = _Essence(weights, (known.agent, *found.person.names, *found.others))
     parts = (gist(each.text, answer.tells) for each in (*told, *heard))
     usual = _usual([*map(answer.tells, parts)])
@@ -136,10 +136,15 @@ def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
     return answer.in_order() or [*_heard_of(known)]
 
 
+def _is_told(line: KnownLine) -> bool:
+    """Whether a line may be told of a person: what asked for a deed only if it is a secret, too."""
+    return not line.errand or bool(line.private)
+
+
 def _usual(told: Sequence[Telling]) -> Telling:
-    """Return how much lines tell on the average."""
+    """Return how much lines tell that are neither long nor short among them: the median."""
     again, all_words = zip(*told, strict=True) if told else ((0.0,), (0.0,))
-    return mean(again), mean(all_words)
+    return median(again), median(all_words)
 
 
 def _tells_as_much(told: Telling, usual: Telling) -> bool:
@@ -170,17 +175,20 @@ def _secrets(
 ) -> Iterator[AnswerLine]:
     """Add what tells most of what it was told in private, and another secret if there is one.
 
-    Thanks and questions follow a secret, and are told in private, too; but they tell little.
+    Thanks and questions follow a secret, and are told in private, too; but they tell little. What
+    asked for a deed comes after what only tells.
     """
     private = [each for each in said if each.private]
     for room in range(_OF_EACH):
-        best = max(private, key=lambda each: answer.tells(each.text), default=None)
-        if best is None:
+        found = list[tuple[bool, Telling, int]]()
+        for at, each in enumerate(private):
+            told = answer.tells(gist(each.text, answer.tells))
+            # Of the words of the first all count, because nobody takes a secret up aloud.
+            if told[1] >= usual[1] and (not room or told[0] >= usual[0]):
+                found.append((not each.errand, answer.tells(each.text), -at))
+        if not found:
             return
-        told = answer.tells(gist(best.text, answer.tells))
-        # Of the words of the first all count, because nobody takes a secret up aloud.
-        if told[1] < usual[1] or (room and told[0] < usual[0]):
-            return
+        best = private[-max(found)[2]]
         private.remove(best)
         part = gist(best.text, lambda text: (sum(weights.telling(text)), 0.0))
         line = _told(best, name).line(part)

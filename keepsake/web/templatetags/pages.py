@@ -20,9 +20,9 @@ from django.utils.safestring import SafeString
 
 MODULES = Path(__file__).parents[1] / "static" / "keepsake" / "watch"
 WHOLE = 200
-WHOLE_WIDE = 390
+WHOLE_WIDE = 240
 """The most characters of a text that is shown whole everywhere, and where there is room: five lines
-of a phone, three of a desk. As ``short_answer.js`` has it."""
+of a phone, two of a desk. As ``short_answer.js`` has it."""
 _IMPORT = re.compile(r'\bfrom "\./(\w+)\.js";')
 
 register = Library()

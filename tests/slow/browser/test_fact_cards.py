@@ -26,7 +26,7 @@ def test_who_said_what_nobody_told_them_is_marked(page: Page, world: WatchedWorl
     found = {"words": "Beatrix", "memory": None, "suggested": [], "complete": True, "noted": []}
     serve_fact(page, {**found, "tellings": [first, own], "knowers": [nell], "echoes": []})
     page.goto("/agents/fact?q=Beatrix")
-    untold = "said it, and nobody is known to have told Nell"
+    untold = "said it, and nobody told Nell in these words"
     expect(page.locator("#knowers .untold")).to_have_text(untold)
     expect(page.locator("#sources > li")).to_contain_text("from whom is not known")
 

@@ -14,7 +14,7 @@ export function fromWhom(knower) {
     return began(knower)
       ? "said it first"
       : isUntold(knower)
-        ? `said it, and nobody is known to have told ${agent}`
+        ? `said it, and nobody told ${agent} in these words`
         : "said it, from whom is not known";
   if (way === Way.DID) return "did it";
   if (way === Way.GOT) return source ? `got it from ${source}` : "got it";

@@ -1,13 +1,14 @@
 /* The short answer to a question about an agent: a few lines, each with what it is. */
 
 import { get } from "./api.js";
-import { count, el, fill } from "./dom.js";
+import { count, el, fill, many } from "./dom.js";
+import { QuestionKind } from "./kinds.js";
 import { privacyMark } from "./privacy.js";
 
 /** The most characters of a text that is shown whole everywhere: five lines of a phone; and of one that is shown whole
- * where there is room: three lines of a desk. Of a longer one the part that tells most stands for it. */
+ * where there is room: two lines of a desk. Of a longer one the part that tells most stands for it. */
 const WHOLE = 200;
-const WHOLE_WIDE = 390;
+const WHOLE_WIDE = 240;
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
 export function answerLines({ id, lines }, { most = Infinity, linked = true } = {}) {
@@ -69,6 +70,22 @@ export function answerTo(id, of, about) {
   return get(id === null ? "answer" : `agents/${id}/answer`, { of, about });
 }
 
+/** The essence of an answer: the first line of each label, which tells most; the others are folded. */
+function essence({ id, lines }) {
+  const isFirst = ({ label }, i) => lines.findIndex((each) => each.label === label) === i;
+  const rest = lines.filter((line, i) => !isFirst(line, i));
+  if (rest.length < 2) return answerLines({ id, lines });
+  return [
+    answerLines({ id, lines: lines.filter(isFirst) }),
+    el(
+      "details",
+      { class: "more-lines" },
+      el("summary", {}, many(rest.length, "more line")),
+      answerLines({ id, lines: rest }),
+    ),
+  ];
+}
+
 /** A place on a page for a short answer, which is asked for at once. It stays empty if there is none: the page says more.
  *
  * `of`: what is asked; `about`: whom or what about.
@@ -81,7 +98,10 @@ export function lead(id, of, about = "") {
 export function answerIn(place, id, of, about) {
   fill(place, el("span", { class: "dim" }, "…"));
   answerTo(id, of, about)
-    .then((found) => fill(place, answerLines(found)))
+    .then((found) => {
+      const isLong = of === QuestionKind.KNOWS;
+      fill(place, isLong ? essence(found) : answerLines(found));
+    })
     .catch(() => fill(place)); // what stands below answers, too, or says what is wrong
   return place;
 }
