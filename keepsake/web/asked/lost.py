@@ -88,10 +88,11 @@ def _headline(
     besides = [f"{lost_of[sort]:,} {words}" for sort, words in _BESIDES.items() if lost_of[sort]]
     asides = [f"besides {', '.join(besides)}"] if besides else []
     asides += ["recall may still find them"] if gone else []
-    verb = "is" if number == 1 else "are"
+    some = f"{number:,} of" if number else "None of the"
+    verb = "are" if number > 1 else "is"
     return AnswerLine(
         label="Lost",
-        text=f"{number:,} of {of_all[LossSort.OTHERS]:,} things that others told or gave "
+        text=f"{some} {of_all[LossSort.OTHERS]:,} things that others told or gave "
         f"{verb} {perhaps}gone.",
         aside="; ".join(asides),
     )

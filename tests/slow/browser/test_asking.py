@@ -48,7 +48,7 @@ def test_an_answer_is_chosen_by_keyboard(box: Page) -> None:
     expect(box).to_have_url(re.compile("#compactions/last$"))
     expect(box.get_by_role("heading", name="What the last compaction lost")).to_be_visible()
     expect(box.locator(".lead").first).to_contain_text(
-        re.compile(r"\d of \d+ memor(y|ies) (is|are)")
+        re.compile(r"of (the )?\d+ things that others told or gave (is|are)")
     )
 
 

@@ -322,6 +322,7 @@ def test_a_plan_whose_time_has_come_stays_until_it_ends(page: Page) -> None:
 
 
 def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
+    page.clock.set_fixed_time("2026-05-01T10:00:00Z")  # in two hours it is not tomorrow
     plan = {"id": 1, "agent": "Mira", "line": "", "waits_for": "", "place": "", "whom": ""}
     plan |= {"at": None, "state": "open", "begun": False, "why": "", "memory": 0, "private": False}
     asked = {**ACT, "form": "speech", "source": "Tom", "number": 7}
