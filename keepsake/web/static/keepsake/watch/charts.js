@@ -4,6 +4,9 @@ import { get } from "./api.js";
 import { ZONE } from "./clock.js";
 import { count, el, fill, percent, sameDay, seconds, tick, time } from "./dom.js";
 
+const UPLOT = new URL("../vendor/uPlot.iife.min.js", import.meta.url).href;
+let loading = null;
+
 const NARROWEST = 240;
 const HEIGHT = 200;
 const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
@@ -92,7 +95,8 @@ export class Charts {
 
   async load() {
     const hours = this.period.value;
-    const series = this.begun ? await this.#series(hours) : await this.#begin();
+    const asked = this.begun ? this.#series(hours) : this.#begin();
+    const [series] = await Promise.all([asked, uPlotLoaded()]);
     if (this.begun && hours !== this.period.value) return;
     this.begun = true;
     this.note.hidden = series.complete;
@@ -140,6 +144,20 @@ export class Charts {
       fill(this.trouble, `These charts are not up to date: ${problem.message}`);
     }
   }
+}
+
+/** Load uPlot, once: most who open an agent's page look at no chart. */
+function uPlotLoaded() {
+  loading ??= new Promise((resolve, reject) => {
+    const script = el("script", { src: UPLOT });
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", () => {
+      loading = null;
+      reject(new Error("What draws them could not be loaded. Reload the page."));
+    });
+    document.head.append(script);
+  });
+  return loading;
 }
 
 /** Put a chart into `view`; returns a function that draws it, or null if there is nothing to draw. */
