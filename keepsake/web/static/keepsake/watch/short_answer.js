@@ -9,6 +9,8 @@ import { privacyMark } from "./privacy.js";
  * where there is room: two lines of a desk. Of a longer one the part that tells most stands for it. */
 const WHOLE = 200;
 const WHOLE_WIDE = 240;
+/** The fewest lines of a long answer that are seen at once. */
+const LEAST = 3;
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
 export function answerLines({ id, lines }, { most = Infinity, linked = true } = {}) {
@@ -70,13 +72,16 @@ export function answerTo(id, of, about) {
   return get(id === null ? "answer" : `agents/${id}/answer`, { of, about });
 }
 
-/** The essence of an answer: the first line of each label, which tells most; the others are folded. */
+/** The essence of an answer: the first line of each label, which tells most, and if these are few those after them; the
+ * others are folded. */
 function essence({ id, lines }) {
   const isFirst = ({ label }, i) => lines.findIndex((each) => each.label === label) === i;
-  const rest = lines.filter((line, i) => !isFirst(line, i));
+  const seen = new Set(lines.filter(isFirst));
+  for (const line of lines) if (seen.size < LEAST) seen.add(line);
+  const rest = lines.filter((line) => !seen.has(line));
   if (rest.length < 2) return answerLines({ id, lines });
   return [
-    answerLines({ id, lines: lines.filter(isFirst) }),
+    answerLines({ id, lines: lines.filter((line) => seen.has(line)) }),
     el(
       "details",
       { class: "more-lines" },
