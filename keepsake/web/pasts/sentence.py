@@ -51,7 +51,7 @@ def sentence(
     who, one = _who(known, others, len(agents))
     if fact.tellings and all(each.asks for each in fact.tellings):
         asks = f"{origin} only asked" if origin else "it was only asked"
-        return f"Nobody is known to have told {what}: {asks}. {who} heard that.{doubt}"
+        return f"Nobody told {what} in these words: {asks}. {who} heard that.{doubt}"
     if not (known or others) and origin:
         who = f"Only {origin}"
         one = True

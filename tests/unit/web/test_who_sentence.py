@@ -161,5 +161,5 @@ def test_more_than_fit_into_a_line_are_counted():
 def test_what_was_only_asked_was_told_to_nobody():
     tom = player("Tom", Way.SAID)
     assert answer((MIRA,), (tom,), asks=True) == (
-        "Nobody is known to have told “bell”: Tom only asked. Mira heard that."
+        "Nobody told “bell” in these words: Tom only asked. Mira heard that."
     )

@@ -31,11 +31,11 @@ export async function drawMeant(section, found, follow) {
   if (now !== asked) return;
   page.near = lines;
   section.hidden = !lines.length && !chosen();
-  const none = !page.fact.tellings.length;
+  const none = page.fact.tellings.every(({ asks }) => asks);
   fill(section, choices(follow), lines.length ? offered(lines, none) : null);
 }
 
-/** The lines: as a question if nothing counts, else folded, as nothing may be missing. */
+/** The lines: as a question if nothing tells it, else folded, as nothing may be missing. */
 function offered(lines, asks) {
   const list = el("ol", { class: "strands" }, lines.map(row));
   return asks
