@@ -321,7 +321,7 @@ class TestAsked(WebWorld):
     def test_a_plan_that_only_reminds_of_a_promise_is_told_as_that(self):
         self.ask("Soup?", "> say In an hour.\n> promise Tom, in 60 minutes: soup")
         texts = [text for _, text in self.ahead() if "soup" in text]
-        assert [each.partition(", ")[2] for each in texts] == ["promised Tom: soup"]
+        assert [each.rpartition(", ")[2] for each in texts] == ["promised Tom: soup"]  # or tomorrow
         (plan,) = self.get("/plans")
         assert plan["promised"]
         labels = [each["label"] for each in self.answer_to("knows", "Tom")]
