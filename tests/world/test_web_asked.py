@@ -2,53 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
-from unittest.mock import patch
+from datetime import timedelta
 
-from keepsake.agent.surroundings.identity import identity_of
 from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
-from keepsake.books.aloud import Aloud
-from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.books.plan import Plan
-from keepsake.books.usual_hours import UsualHours
-from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import Person
-from keepsake.language.due import DueDay
 from keepsake.language.when import When
-from keepsake.ports import FixedClock
-from keepsake.web.questions.clock import meant_by
-from tests.world.web_world import WebWorld
-
-NOON = datetime(2026, 5, 9, 12, tzinfo=UTC)
-SECRET = "The bell lies under the jetty."
-LADLE = "On its hook, where Jo left it."
+from tests.world.asked_world import LADLE, NOON, SECRET, AskedWorld
 
 
-class TestAsked(WebWorld):
-    """Tom and Jo have talked with Mira, and Tom whispered to her; Ada was there."""
-
-    def setUp(self):
-        super().setUp()
-        self.ada = self.add_agent("Ada")
-        self.ada.db.paused = True
-        self.jo = self.add_player(7, "Jo")
-        self.ask("My brother Edwin mends nets in Ostrey.", "> say Then he has good hands.")
-        self.ask("Where is the ladle?", f"> say {LADLE}", who=self.jo)
-        self.replies = ["> wait"]
-        self.char1.execute_cmd(f"whisper Mira = {SECRET}")
-        self.pass_time(1.5)
-        self.tom = identity_of(self.char1)
-
-    def answer_to(self, of, about="", agent=None, status=200):
-        """Return the lines of a short answer about Mira, as pairs of label and text."""
-        number = (agent or self.mira).id
-        found = self.get(f"/agents/{number}/answer", status, of=of, about=about)
-        return found["error"] if status != 200 else found["lines"]
-
-    def offered(self, words, **query):
-        """Return the questions that words may mean."""
-        return [each["question"] for each in self.get("/asked", q=words, **query)]
+class TestAsked(AskedWorld):
+    """What Mira knows, said and lost; and typed words."""
 
     def test_what_she_knows_begins_with_what_was_told_in_private_promised_and_planned(self):
         self.ask("Will you keep me some soup?", "> say I shall.\n> promise Tom = a bowl of soup")
@@ -141,9 +106,6 @@ class TestAsked(WebWorld):
         assert because["text"] == 'Jo says to Mira, "Where is the ladle?"'
         assert self.answer_to("said", "herrings") == []
 
-    def ahead(self):
-        return [(each["label"], each["text"]) for each in self.answer_to("next")]
-
     def test_why_she_said_something_names_what_she_keeps_of_it(self):
         for words in ("Good evening.", "The soup is hot.", "Is the door shut?"):
             self.ask(words)
@@ -185,229 +147,6 @@ class TestAsked(WebWorld):
         assert because["text"].startswith('Tom says to Mira, "… The wind')
         assert because["whole"].startswith('Tom says to Mira, "The wind')
         assert len(because["text"]) < len(because["whole"])
-
-    def test_what_she_will_do_begins_with_what_is_next_then_today_then_tomorrow(self):
-        noon = datetime(2026, 5, 9, 12).astimezone()
-        self.services.clock = FixedClock(noon)
-        nothing = [("Today, Sat 9 May", "No plan"), ("Tomorrow, Sun 10 May", "No plan")]
-        assert self.ahead() == [("Next", "Nothing is known."), *nothing]
-        self.mind.books.plans.add(Plan(what="swim", when=When(noon + timedelta(days=4))))
-        assert self.ahead() == [("Next", "Wed 13 May, 12:00: swim"), *nothing]
-        tom = Person("Tom", self.tom)
-        mira = Person("Mira", identity_of(self.mira))
-        eight = noon + timedelta(hours=20)
-        self.mind.books.plans.add(Plan(what="meet Tom at the pump", when=When(eight), whom=tom))
-        self.mind.books.plans.add(Plan(what="bake", when=When(noon + timedelta(hours=2))))
-        mind_of(self.ada).books.plans.add(
-            Plan(what="bring an apple", when=When(eight + timedelta(hours=1)), whom=mira)
-        )
-        self.mind.books.plans.add(Plan(what="sail", when=When(noon + timedelta(days=2))))
-        assert self.ahead() == [
-            ("Next", "14:00: bake"),
-            ("Today, Sat 9 May", "No other plan"),
-            ("Tomorrow, Sun 10 May", "08:00: meet Tom at the pump"),
-            ("Tomorrow, Sun 10 May", "09:00, Ada's plan: bring an apple"),
-            ("Mon 11 May, 12:00", "sail"),
-            ("Wed 13 May, 12:00", "swim"),
-        ]
-        # As soon as the next day has begun, it is today.
-        self.services.clock = FixedClock(noon + timedelta(hours=12, minutes=5))
-        assert [each for each in self.ahead() if "Sun" in each[0] or each[0] == "Next"] == [
-            ("Next", "08:00: meet Tom at the pump"),
-            ("Today, Sun 10 May", "09:00, Ada's plan: bring an apple"),
-        ]
-
-    def test_what_is_usual_comes_next_if_it_is_earlier_than_her_plans(self):
-        noon = datetime(2026, 5, 9, 12).astimezone()
-        self.services.clock = FixedClock(noon)
-
-        def hours_between(_agent, begins, _ends):
-            six = timedelta(hours=18)
-            days = [begins + timedelta(days=each) for each in range(2)]
-            return [
-                UsualHours(
-                    since=each + six, until=each + six * 1.1, place="The Kettle", does=("serves",)
-                )
-                for each in days
-            ]
-
-        self.mind.books.plans.add(Plan(what="bake", when=When(noon + timedelta(hours=20))))
-        with patch.object(type(self.mira), "hours_between", hours_between):
-            assert self.ahead() == [
-                ("Next", "usually 18:00 at The Kettle: serves"),
-                ("Today, Sat 9 May", "No plan; usually 18:00 The Kettle"),
-                ("Tomorrow, Sun 10 May", "08:00: bake"),
-            ]
-            self.mind.books.plans.add(Plan(what="swim", when=When(noon + timedelta(hours=1))))
-            assert self.ahead()[:2] == [
-                ("Next", "13:00: swim"),
-                ("Today, Sat 9 May", "No other plan; usually 18:00 The Kettle"),
-            ]
-
-    def test_promises_for_a_day_stand_among_her_plans_with_the_day_when_they_were_said(self):
-        noon = datetime(2026, 5, 9, 12).astimezone()
-        self.services.clock = FixedClock(noon)
-        promised = self.mind.books.commitments
-        kind = CommitmentKind.PROMISE
-        sunday = DueDay(date(2026, 5, 10))
-        newest = self.mind.memory.memory.archive.last_number
-        promised.add(Commitment(kind, "Tom", "a loaf tomorrow", newest, due=sunday))
-        promised.add(Commitment(kind, "Jo", "a song", due=DueDay(date(2026, 5, 12), time(9))))
-        promised.add(Commitment(kind, "Tom", "an eel", due=DueDay(date(2026, 5, 8))))
-        lines = self.ahead()
-        assert lines[0][1].startswith("tomorrow, promised Tom: a loaf tomorrow (")
-        assert ("Tue 12 May, 09:00", "promised Jo: a song") in lines
-        assert ("Was for Fri 8 May", "promised Tom: an eel") in lines
-        (loaf,) = (each for each in self.get("/promises") if each["text"] == "a loaf tomorrow")
-        assert loaf["whole_day"]
-        assert datetime.fromisoformat(loaf["at"]) == datetime(2026, 5, 10).astimezone()
-        assert loaf["said"] is not None
-
-    def test_a_promise_without_a_day_in_the_file_may_name_it_as_of_when_it_was_said(self):
-        archive = self.mind.memory.memory.archive
-        newest = archive.last_number
-        said = archive.read_each([newest])[newest].time.astimezone()
-        self.mind.books.commitments.path.write_text(
-            f"- promise to Jo: soup tomorrow (memory {newest})\n- promise to Jo: a song\n"
-        )
-        self.services.clock = FixedClock(said)
-        assert self.ahead()[0] == ("Next", "tomorrow, promised Jo: soup tomorrow")
-        assert self.ahead()[-1] == ("Promised", "Jo: a song")
-        self.services.clock = FixedClock(said + timedelta(days=1))
-        first = self.answer_to("next")[0]
-        dated = f"{said + timedelta(days=1):%a} {(said + timedelta(days=1)).day}"
-        assert first["text"].startswith(f"today, promised Jo: soup tomorrow ({dated} ")
-        assert first["aside"] == f"said on {said:%a} {said.day} {said:%b}"
-
-    def test_the_day_of_a_promise_is_read_when_she_makes_it(self):
-        self.ask("Will you keep me a loaf?", "> say I shall.\n> promise Tom, in 2 days: a loaf")
-        self.ask("And a song?", "> say Surely.\n> promise Tom, when Jo comes: a song")
-        today = self.services.clock.now().astimezone().date()
-        loaf, song = self.mind.books.commitments.items
-        assert (loaf.text, loaf.due) == ("a loaf", DueDay(today + timedelta(days=2)))
-        assert (song.text, song.due) == ("when Jo comes: a song", None)
-
-    def test_the_hour_of_a_promise_is_in_what_she_said_with_it_or_of_its_day_later(self):
-        self.ask("May I come tomorrow?", "> say Surely, Tom.\n> promise Tom, tomorrow: a loaf")
-        assert self.ahead()[0] == ("Next", "tomorrow, promised Tom: a loaf")
-        self.ask("When?", "> say Tomorrow at half past six, warm; will you come?")
-        first = self.answer_to("next")[0]
-        assert first["text"] == "tomorrow, 06:30, promised Tom: a loaf"
-        assert first["aside"] == "“Tomorrow at half past six, warm”"
-        self.ask("And a song?", "> say From nine, in the yard!\n> promise Tom, tomorrow: a song")
-        day = next(each for each in self.ahead() if each[0].startswith("Tomorrow"))
-        assert day[1] == "09:00, promised Tom: a song"
-        (song,) = (each for each in self.get("/promises") if each["text"] == "a song")
-        assert (song["when_said"], song["whole_day"]) == ("From nine, in the yard!", False)
-
-    def test_what_has_a_part_of_the_day_stands_at_its_place_among_hours(self):
-        noon = datetime(2026, 5, 9, 12).astimezone()
-        self.services.clock = FixedClock(noon)
-        promised = self.mind.books.commitments
-        kind = CommitmentKind.PROMISE
-        sunday = date(2026, 5, 10)
-        promised.add(Commitment(kind, "Jo", "tea", due=DueDay(sunday, part="evening")))
-        promised.add(Commitment(kind, "Jo", "eels", due=DueDay(sunday, part="morning")))
-        promised.add(Commitment(kind, "Jo", "a song", due=DueDay(sunday, time(12))))
-        lines = self.ahead()
-        assert lines[0] == ("Next", "tomorrow, morning, promised Jo: eels")
-        assert [text for label, text in lines if label.startswith("Tomorrow")] == [
-            "12:00, promised Jo: a song",
-            "evening, promised Jo: tea",
-        ]
-        self.services.clock = FixedClock(noon + timedelta(hours=22))
-        assert self.ahead()[0] == ("Next", "morning, promised Jo: eels")
-
-    def test_a_plan_that_only_reminds_of_a_promise_is_told_as_that(self):
-        self.ask("Soup?", "> say In an hour.\n> promise Tom, in 60 minutes: soup")
-        texts = [text for _, text in self.ahead() if "soup" in text]
-        assert [each.rpartition(", ")[2] for each in texts] == ["promised Tom: soup"]  # or tomorrow
-        (plan,) = self.get("/plans")
-        assert plan["promised"]
-        labels = [each["label"] for each in self.answer_to("knows", "Tom")]
-        assert labels.count("Promised") == 1
-        assert "Planned" not in labels
-
-    def test_what_she_had_in_mind_at_a_time_is_what_she_meant_kept_secret_and_heard(self):
-        bake = Plan(what="bake", when=When(datetime(2026, 5, 9, 8).astimezone()))
-        for plan in (Plan(what="fetch honey"), Plan(what="sing"), bake):
-            self.mind.books.plans.add(plan)
-        now = int(self.services.clock.now().timestamp()) + 1
-        lines = self.answer_to("then", str(now))
-        assert [(each["label"], each["text"]) for each in lines[:2]] == [
-            ("Meant to", "Sat 9 May, 08:00: bake"),
-            ("Meant to", "fetch honey"),
-        ]
-        assert lines[1]["aside"] == "and 1 more"
-        told = {each["label"]: each for each in lines}
-        assert told["Keeps secret"]["text"] == f"“{SECRET}”"
-        assert told["Keeps secret"]["private"]
-        assert told["Keeps secret"]["aside"].startswith("Tom ")
-        # Jo only asked after that, which tells nothing.
-        assert told["Heard last"]["text"] == "“My brother Edwin mends nets in Ostrey.”"
-        assert not told["Heard last"]["private"]
-        assert self.answer_to("then", "2020-01-01") == []
-        assert "is no time in the past" in self.answer_to("then", "the cup", status=400)
-
-    def test_two_secrets_leave_room_for_what_was_heard_if_nothing_was_meant(self):
-        self.ann = self.add_player(3, "Ann")
-        self.ann.execute_cmd("whisper Mira = I have sold the anchor of the Heron.")
-        self.pass_time(6)
-        now = int(self.services.clock.now().timestamp()) + 1
-        labels = [each["label"] for each in self.answer_to("then", str(now))]
-        assert labels == ["Meant to", "Keeps secret", "Keeps secret", "Heard last"]
-
-    def test_what_was_heard_last_is_always_told_the_question_in_it_too(self):
-        for what in ("fetch honey", "sweep the yard", "mend the sail"):
-            self.mind.books.plans.add(Plan(what=what))
-        self.ask("I have warm feet. Which letter of the drowned would you open first?")
-        now = int(self.services.clock.now().timestamp()) + 1
-        lines = self.answer_to("then", str(now))
-        labels = [each["label"] for each in lines]
-        assert labels == ["Meant to", "Meant to", "Keeps secret", "Heard last"]
-        assert "Which letter of the drowned" in lines[-1]["text"]
-
-    def test_what_was_whispered_and_asked_for_a_deed_is_no_secret(self):
-        self.replies = ["> plan 23:00: ring the bell of Ostrey for Tom"]
-        self.char1.execute_cmd("whisper Mira = Ring the bell of Ostrey at eleven, for the drowned.")
-        self.pass_time(1.5)
-        now = int(self.services.clock.now().timestamp()) + 1
-        kept = [x["text"] for x in self.answer_to("then", str(now)) if x["label"] == "Keeps secret"]
-        assert kept == [f"“{SECRET}”"]
-
-    def test_a_promise_that_a_plan_will_keep_is_told_once(self):
-        self.ask(
-            "Will you wake me tomorrow at six?",
-            "> say I shall.\n> promise Tom: wake him\n> plan tomorrow 6:00, Tom: wake Tom",
-        )
-        newest = self.mind.memory.memory.archive.last_number
-        lines = self.answer_to("then", f"m{newest}")
-        meant = [each["text"] for each in lines if each["label"] in ("Meant to", "Promised", "")]
-        assert len(meant) == 1
-        assert meant[0].endswith("06:00: wake Tom")
-        assert self.answer_to("next")[0]["text"].endswith("06:00: wake Tom")
-        assert "promised Tom: wake him" not in str(self.answer_to("next"))
-
-    def test_a_plan_that_is_somebodys_words_is_told_as_a_person_would(self):
-        archive = self.mind.memory.memory.archive
-        words = {each.words: each for each in archive.read(1, archive.last_number)}
-        asked = words["Where is the ladle?"]
-        line = Aloud.of(asked.number, asked.text).request
-        self.mind.books.plans.add(Plan(what=line, since=asked.number))
-        told = words[SECRET]
-        line = Aloud.of(told.number, told.text).request
-        self.mind.books.plans.add(Plan(what=line, since=told.number))
-        assert [each["what"] for each in self.get("/plans")] == [
-            "answer Jo: “Where is the ladle?”",
-            f"do as asked by Tom: “{SECRET}”",
-        ]
-
-    def test_a_clock_time_means_the_evening_of_an_agent_that_remembers_nothing_after_it(self):
-        span = (datetime(2026, 5, 9, 20).timestamp(), datetime(2026, 5, 9, 21).timestamp())
-        now = datetime(2026, 5, 10, 8).astimezone()
-        assert meant_by("21:30", now, span) == datetime(2026, 5, 9, 21, 30).astimezone()
-        assert meant_by("20:30", now, span) == datetime(2026, 5, 9, 20, 30).astimezone()
-        assert meant_by("09:30", now, span) < now, "it has not come yet today"
 
     def test_of_what_a_compaction_lost_what_others_told_is_counted_first(self):
         self.ask("The weir of Ostrey sings at night.", "> pose nods")

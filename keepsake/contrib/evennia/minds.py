@@ -258,7 +258,7 @@ def close_all() -> None:
 
 def _start_ticking() -> None:
     """Start the call that ticks all minds each minute, if it is not running."""
-    global _ticking  # noqa: PLW0603 - as above
+    global _ticking  # noqa: PLW0603 - one for all minds
     if _ticking is None:
         _ticking = runtime().scheduler.every(TICK_SECONDS, _tick)
 

@@ -29,8 +29,9 @@ def line_of(
         more: Other fields of the line.
     """
     whole = one_line(text)
-    if form is not str:
-        whole, part = (each.replace('"', "'") for each in (whole, part))  # quoted within quotes
+    if form is not str:  # quotations within quotation marks have single ones
+        whole = whole.replace('"', "'")
+        part = part.replace('"', "'")
     if part == whole:
         return AnswerLine(label=label, text=form(part), **more)
     return AnswerLine(label=label, text=form(part), whole=form(whole), part=unmarked(part), **more)
