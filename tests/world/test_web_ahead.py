@@ -77,6 +77,10 @@ class TestAhead(AskedWorld):
                 ("Next", "13:00: swim"),
                 ("Today, Sat 9 May", "No other plan; usually 18:00 The Kettle"),
             ]
+            # Late in the evening nothing is left of the day.
+            self.services.clock = FixedClock(noon + timedelta(hours=11))
+            with patch.object(type(self.mira), "usual_day", lambda _: "serves all day"):
+                assert ("Today, Sat 9 May", "No plan") in self.ahead()
 
     def test_promises_for_a_day_stand_among_her_plans_with_the_day_when_they_were_said(self):
         noon = datetime(2026, 5, 9, 12).astimezone()

@@ -86,6 +86,14 @@ class TestAsked(AskedWorld):
         texts = [each["whole"] or each["text"] for each in self.answer_to("knows", "Tom")]
         assert len([each for each in texts if "miller" in each]) == 1
 
+    def test_of_what_a_note_tells_the_rest_of_a_line_is_not_told(self):
+        note = "Tom carved spoons in Bree, and burnt the last"
+        line = "Evening. I carved spoons in Bree, and burnt the last."
+        self.ask(line, f"> remember {note}")
+        texts = [each["text"] for each in self.answer_to("knows", "Tom")]
+        assert note in texts
+        assert not [each for each in texts if "Evening" in each]
+
     def test_thanks_and_questions_are_no_second_secret(self):
         for words in ("Thank you. It is lighter already.", "You will not tell it, will you?"):
             self.char1.execute_cmd(f"whisper Mira = {words}")

@@ -146,15 +146,16 @@ def _two_days(
 ) -> Iterator[AnswerLine]:
     """Yield what today and tomorrow have besides what comes ``first``, each with its date."""
     before = ""
-    for far in range(days.DAYS):
+    hours_of = [_hours(day, now, far) for far in range(days.DAYS)]
+    usual = "" if any(hours_of) else day.usual  # late in the evening nothing is left of today
+    for far, hours in enumerate(hours_of):
         date_of = now.date() + timedelta(days=far)
         label = f"{_named(date_of, now).capitalize()}, {short_date(date_of)}"
         of_day = [each for each in besides if each.day == date_of][:MOST]
         yield from (_line(label, each, agent, now, hour=True) for each in of_day)
-        hours = _hours(day, now, far)
         if not of_day:
             is_else = any(each.day == date_of for each in first)
-            yield AnswerLine(label=label, text=_no_plan(is_else, hours, before, day.usual))
+            yield AnswerLine(label=label, text=_no_plan(is_else, hours, before, usual))
         before = hours
 
 

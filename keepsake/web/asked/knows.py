@@ -71,11 +71,16 @@ class _Essence:
     def __init__(self, weights: Weights, known: Iterable[str]) -> None:
         self.lines: list[AnswerLine] = []
         self._weights = weights
-        self._covered = {term for each in known for term in terms(each)}
+        self._names = frozenset(term for each in known for term in terms(each))
+        self._covered = {*self._names}
 
     def tells(self, text: str) -> Telling:
         """Return how much a text tells besides the lines that are there."""
         return self._weights.telling(text, self._covered)
+
+    def is_told(self, text: str) -> bool:
+        """Whether the lines that are there tell most of a text."""
+        return 2 * self.tells(text)[1] < self._weights.telling(text, self._names)[1]
 
     def add(self, lines: Iterable[AnswerLine]) -> None:
         """Add lines, but no more than there is room for."""
@@ -93,6 +98,7 @@ class _Essence:
         """
         left = [*pool]
         for _ in range(most):
+            left = [each for each in left if not self.is_told(each.text)]
             parts = [(each.part(self.tells), each) for each in left]
             found = [(self.tells(part), -at) for at, (part, _) in enumerate(parts)]
             told, at = max(found, default=((0.0, 0.0), 0))
