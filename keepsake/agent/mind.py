@@ -80,8 +80,11 @@ class Mind:
         self.walker = Walker(ref.body, services.scheduler)
         self.thinker = Thinker(ref, tools, self.actor, services, lambda: self.walker.walking)
         self.presence = self.thinker.presence
-        self._night_work = NightWork(memory, books, services)
-        nights = Nights(ref.name, self._night_work.tasks, services, self._prepare_night)
+        work = NightWork(memory, books, services)
+        self._night_work = work
+        nights = Nights(
+            ref.name, work.tasks, services, self._prepare_night, after_talk=work.after_talk
+        )
         self.sleeper = Sleeper(memory, self.thinker, self.walker, nights, services)
         self.walks = Walks(self.thinker, self.walker, self.actor, tools)
         self.plans = Plans(

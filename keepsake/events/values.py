@@ -186,12 +186,14 @@ class CompactionOutcome(StrEnum):
 
 
 class SleepOp(StrEnum):
-    """What happened in an agent's night."""
+    """What happened in an agent's night, or what was done of its work by day."""
 
     FALLS_ASLEEP = "falls asleep"
     WAKES = "wakes"
     STEP = "step"
     """A step of the night's work was done."""
+    THINKS_OVER = "thinks over a talk"
+    """A step of a night was done by day, because a talk is over."""
 
 
 class WorldOp(StrEnum):

@@ -206,7 +206,7 @@ def nights(events: Path, agent_id: int) -> Iterator[PageView]:
             calls = 0
         elif record.get("op") == SleepOp.WAKES:
             lines.append(f"- woken by {record.get('why', '')}")
-        else:
+        elif record.get("op") == SleepOp.STEP:
             figures = ", ".join(f"{n} {name}" for name, n in (record.get("figures") or {}).items())
             result = record.get("problem") or figures or "nothing to do"
             lines.append(f"- {record.get('step')}: {result}")

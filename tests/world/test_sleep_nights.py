@@ -73,7 +73,9 @@ class TestNights(NightWorld):
     def test_without_a_model_all_steps_are_done_in_order(self):
         self.set_sleep(profile="nonesuch")
         assert self.sleep() == ALL
-        assert self.logged.having("ERROR night Mira: The agent sleeps without a model")
+        assert self.logged.having(
+            "ERROR night Mira: There is no model for what the agent thinks over at night"
+        )
         assert self.problems() == self.asked() == []
         [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
         assert any("baker" in line.text for line in tom.lines)

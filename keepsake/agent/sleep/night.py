@@ -1,13 +1,14 @@
 """The nights of one agent: its tasks one after another, in a worker thread.
 
 Each task may be interrupted anywhere and run again, because it finds its earlier results on disk.
-An interrupted night therefore starts again at the next sleep.
+An interrupted night therefore starts again at the next sleep. A task may also run by day, when a
+talk is over: what it leaves, the night does.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from twisted.internet.defer import DeferredLock
@@ -16,6 +17,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing, ModelUnavailable
 from keepsake.events.types import Guard, Sleep
 from keepsake.events.values import GuardOp, SleepOp
+from keepsake.happening import PersonId
 from keepsake.logs import Subsystem, get_logger
 from keepsake.models.tickets import Priority
 from keepsake.ports import Generation, GenerationRequest, RefusedAnswer, TargetModel
@@ -135,6 +137,7 @@ class Nights:
     Args:
         tasks: The tasks by name, in the order in which they run.
         prepare: Reads what the tasks need of the game; called on the reactor thread before them.
+        after_talk: Returns the tasks that follow a talk with some people, by name.
 
     Attributes:
         step: The name of the running task; empty if none runs.
@@ -146,13 +149,17 @@ class Nights:
         tasks: Mapping[str, NightTask],
         services: Runtime,
         prepare: Callable[[], None] = lambda: None,
+        *,
+        after_talk: Callable[[Collection[PersonId]], Mapping[str, NightTask]] = lambda _: {},
     ) -> None:
         self.step = ""
         self._prepare = prepare
+        self._after_talk = after_talk
         self._name = name
         self._tasks = tasks
         self._services = services
         self._woken = threading.Event()
+        self._over = threading.Event()  # set when a talk is not to be thought over any more
         self._late = threading.Event()
         self._lock = DeferredLock()  # never two nights at once
 
@@ -180,23 +187,58 @@ class Nights:
         self._late.set()
         self._start(done)
 
+    def think_over(
+        self, people: Collection[PersonId], done: Callable[[], object] = lambda: None
+    ) -> None:
+        """Think over a talk with these people that is over, while the agent is awake.
+
+        Nothing is done if there is no model.
+
+        Args:
+            done: Called when all is done; not if :meth:`disturb` has stopped it.
+        """
+        self._over = threading.Event()
+        if (ask := self._asker(self._over)) is None:
+            done()
+            return
+        work = NightAsk(ask, self._services.sleeping.current.calls, self._over)
+        self._run(work, self._after_talk(people), SleepOp.THINKS_OVER, done)
+
     def _start(self, done: Callable[[], object]) -> None:
-        services = self._services
-        name = self._name
-        ask = None
-        config = services.sleeping.current
-        woken = threading.Event()
-        self._woken = woken
-        self._prepare()
+        """Start the tasks of a night."""
+        self._woken = threading.Event()
+        ask = self._asker(self._woken)
+        limit = self._services.sleeping.current.calls
+        night = NightAsk(ask, limit, self._woken, self._late)
+        self._run(night, self._tasks, SleepOp.STEP, done)
+
+    def _asker(self, cancelled: threading.Event) -> Ask | None:
+        """Return how the tasks ask a model; None, and the log says why, if there is none."""
+        profile = self._services.sleeping.current.profile
         try:
-            ask = services.asker(config.profile, Priority.SLEEP, woken)
+            return self._services.asker(profile, Priority.SLEEP, cancelled)
         except ConfigError as error:
-            log.error("The agent sleeps without a model", agent=name, exc_info=error)
-        work = partial(self._run_tasks, NightAsk(ask, config.calls, woken, self._late))
+            told = "There is no model for what the agent thinks over at night"
+            log.error(told, agent=self._name, exc_info=error)
+            return None
+
+    def _run(
+        self,
+        ask: NightAsk,
+        tasks: Mapping[str, NightTask],
+        op: SleepOp,
+        done: Callable[[], object],
+    ) -> None:
+        """Run tasks in a worker thread; call ``done`` when all have run."""
+        services = self._services
+        self._prepare()
+        work = partial(self._run_tasks, ask, tasks, op)
         night = self._lock.run(services.in_thread, work, _NIGHT_TIMEOUT, services.nights)
         night.addCallback(lambda whole: done() if whole else None)
         night.addErrback(
-            lambda failure: log.error("The night's work failed", agent=name, exc_info=failure.value)
+            lambda failure: log.error(
+                "The night's work failed", agent=self._name, exc_info=failure.value
+            )
         )
 
     def end(self, by: str, *, by_itself: bool = False) -> None:
@@ -211,12 +253,20 @@ class Nights:
             self.close()
         self._services.events.emit(Sleep(agent=self._name, op=SleepOp.WAKES, why=by))
 
+    def disturb(self) -> None:
+        """Stop thinking over a talk, because somebody speaks to the agent."""
+        self._over.set()
+
     def close(self) -> None:
         """Stop the work, because the server stops or the agent is gone."""
         self._woken.set()
+        self._over.set()
 
-    def _run_tasks(self, ask: NightAsk) -> bool:
-        """Run the tasks of one night. If a task fails, log the error and go on.
+    def _run_tasks(self, ask: NightAsk, tasks: Mapping[str, NightTask], op: SleepOp) -> bool:
+        """Run tasks one after another. If a task fails, log the error and go on.
+
+        Args:
+            op: What the event of each task says.
 
         Returns:
             Whether all tasks have run.
@@ -225,7 +275,7 @@ class Nights:
         emit = self._services.events.emit
         seconds = self._services.seconds
         try:
-            for step, task in self._tasks.items():
+            for step, task in tasks.items():
                 self.step = step
                 ask.check()
                 ask.begin_task()
@@ -243,7 +293,7 @@ class Nights:
                     problem = str(error) if known else f"an unexpected error ({error!r})"
                     told = "A task of the night failed"
                     log.error(told, agent=name, step=self.step, exc_info=error)
-                event = partial(Sleep, agent=name, op=SleepOp.STEP, step=self.step, problem=problem)
+                event = partial(Sleep, agent=name, op=op, step=self.step, problem=problem)
                 took = round(seconds() - began, 6)
                 calls, prompts, answers = before
                 emit(
@@ -255,10 +305,11 @@ class Nights:
                         figures=dict(figures),
                     )
                 )
-            log.info("The night's work is done", agent=name, calls=ask.calls)
+            log.info("The work is done", agent=name, calls=ask.calls, what=op.value)
             return True
         except NightOver:
-            log.info("Woke before the night's work was done; the next night goes on", agent=name)
+            told = "Disturbed before the work was done; the next quiet or night goes on"
+            log.info(told, agent=name, what=op.value)
             return False
         finally:
             self.step = ""

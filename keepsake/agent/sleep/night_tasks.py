@@ -7,7 +7,7 @@ again, because it finds its earlier results on disk.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -30,7 +30,7 @@ from keepsake.books.plans import MOST_OPEN
 from keepsake.errors import NoteRefused
 from keepsake.events.values import Author
 from keepsake.files import replace_file
-from keepsake.happening import Person
+from keepsake.happening import Person, PersonId
 from keepsake.logs import Subsystem, get_logger
 from keepsake.tasks.night import (
     DraftEntry,
@@ -43,6 +43,8 @@ from keepsake.tasks.night import (
 
 log = get_logger(Subsystem.NIGHT)
 
+PROFILES = "profiles"
+"""The name of the task that writes paragraphs about people."""
 THROUGH = "sleep.json"
 """The file in an agent's folder with the number of the last memory in the journal."""
 NEWEST = 2000
@@ -97,7 +99,7 @@ class NightWork:
         tasks: Mapping[str, NightTask] = {
             "consolidate": self.consolidate,
             "reflect": self.reflect,
-            "profiles": self.profiles,
+            PROFILES: self.profiles,
             "intentions": self.intend,
         }
         self.tasks = {step: partial(self._with_memory, task) for step, task in tasks.items()}
@@ -250,16 +252,30 @@ class NightWork:
             )
         return {**figures, "insights": len(found)}
 
-    def write_portraits(self, ask: NightAsk) -> Figures:
+    def after_talk(self, people: Collection[PersonId]) -> Mapping[str, NightTask]:
+        """Return the tasks that follow a talk with these people: the paragraphs about them."""
+
+        def profiles(ask: NightAsk) -> Figures:
+            self._books.update_people(self._memory.memory.archive)
+            return self.write_portraits(ask, frozenset(people))
+
+        return {PROFILES: partial(self._with_memory, profiles)}
+
+    def write_portraits(self, ask: NightAsk, only: Collection[PersonId] | None = None) -> Figures:
         """Have a model rewrite the paragraph about each person with enough new lines.
 
         The model sees the current paragraph, and what both sides said and did since. It sees no
         private memories, because the paragraph may appear in every prompt. What the limit of calls
         leaves, and lines about which the model's answer was refused, wait for the next night.
+
+        Args:
+            only: About whom; None for everybody.
         """
         asked = 0
         refused = 0
         for page in self._books.people.all():
+            if only is not None and page.key not in only:
+                continue
             ask.check()
             heard_by_all = tuple(each for each in page.lines if self._is_public(each.numbers))
             public = replace(page, lines=heard_by_all)

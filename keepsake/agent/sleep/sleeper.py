@@ -1,4 +1,4 @@
-"""When an agent sleeps and wakes, and what people see of it.
+"""When an agent sleeps and wakes, and what people see of it; when it thinks over a talk.
 
 Its work at night is in :mod:`keepsake.agent.sleep.night`. Everything here runs on the reactor
 thread.
@@ -23,7 +23,7 @@ from keepsake.agent.surroundings.showing import show
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.message_types import RULED, MessageType
 from keepsake.events.files import time_of
-from keepsake.happening import ME, Deed, KnownVerb, Manner, Result, Speech, What
+from keepsake.happening import ME, Deed, KnownVerb, Manner, PersonId, Result, Speech, What
 from keepsake.logs import Subsystem, get_logger
 
 log = get_logger(Subsystem.SLEEP)
@@ -70,6 +70,7 @@ class Sleeper:
         self._last_tick = services.seconds()
         self._last_spoken = self._last_tick
         self._has_started = False  # whether it was checked since the start
+        self._talked_with = frozenset[PersonId]()  # the players of talks not thought over yet
 
     @property
     def asleep(self) -> bool:
@@ -144,14 +145,33 @@ class Sleeper:
         busy = agent.db.paused or agent.has_account or occupied or self._thinker.turn
         busy = busy or self._walker.walks_on_purpose
         quiet = self._services.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
-        if (why := config.tired(self.awake_seconds)) and quiet and not busy:
-            self.go_to_bed(why)
+        if quiet and not busy:
+            if why := config.tired(self.awake_seconds):
+                self.go_to_bed(why)
+            else:
+                self._think_over_talks()
+
+    def _think_over_talks(self) -> None:
+        """Write what it makes of the players with whom it has talked: nobody speaks to it now."""
+        people = self._talked_with
+        if not people or self.nights.working or not self._services.sleeping.current.reflect:
+            return
+
+        def forget() -> None:
+            self._talked_with -= people
+
+        self.nights.think_over(people, forget)
 
     def notice(self, event: Impulse) -> None:
-        """Take in an event. An agent that players address does not go to bed."""
+        """Take in an event. An agent that players address does not go to bed.
+
+        Nor does it go on thinking over an earlier talk.
+        """
         if event.from_player and event.kind in (*_ADDRESSED, ImpulseKind.GIVEN):
             self._last_spoken = self._services.seconds()
+            self._talked_with |= {event.who}
             self._walker.break_off()
+            self.nights.disturb()
 
     def close(self) -> None:
         """Stop, because the server stops or the agent is gone. A sleeping agent stays asleep."""

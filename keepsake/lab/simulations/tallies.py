@@ -180,7 +180,8 @@ class SimulationCosts:
 def costs_of(record: SimulationRecord) -> SimulationCosts:
     """Return the calls and tokens of a simulation, from its event log; without the interview."""
     thoughts = [each for each in record.events(Thought.kind) if each.get("prompt")]
-    nights = [each for each in record.events(Sleep.kind) if each.get("op") == SleepOp.STEP]
+    work = (SleepOp.STEP, SleepOp.THINKS_OVER)
+    nights = [each for each in record.events(Sleep.kind) if each.get("op") in work]
     compactions = list(record.events(Compaction.kind))
     idle = [each for each in thoughts if each.get("trigger") == IDLE]
     return SimulationCosts(

@@ -152,8 +152,9 @@ function compaction(record) {
 }
 
 function sleep(record) {
+  const isWork = record.op === SleepOp.STEP || record.op === SleepOp.THINKS_OVER;
   const step = record.op === SleepOp.STEP ? `asleep: ${record.step}` : record.op;
-  const tone = record.problem ? "trouble" : record.op === SleepOp.STEP ? "quiet" : "milestone";
+  const tone = record.problem ? "trouble" : isWork ? "quiet" : "milestone";
   return { what: step, more: join(record.why, record.problem), tone };
 }
 

@@ -236,7 +236,8 @@ export const RecalledKind = Object.freeze({
 export const SleepOp = Object.freeze({
   "FALLS_ASLEEP": "falls asleep",
   "WAKES": "wakes",
-  "STEP": "step"
+  "STEP": "step",
+  "THINKS_OVER": "thinks over a talk"
 });
 
 export const ServerHealth = Object.freeze({
