@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from keepsake.archive.summaries import Summary, Tier
 from keepsake.archive.tiers import SummaryState
-from keepsake.books.plan import Plan
+from keepsake.books.plan import Plan, PlanState
 from keepsake.happening import Person
 from keepsake.language.when import When
 from tests.world.asked_world import LADLE, NOON, SECRET, AskedWorld
@@ -58,6 +59,31 @@ class TestAsked(AskedWorld):
         assert "Asked for last" not in [each["label"] for each in lines]
         number = next(each["number"] for each in lines if each["label"] == "Promised")
         assert number
+
+    def test_what_she_makes_of_somebody_is_first_and_then_what_was_said_since(self):
+        self.ask("I mend the nets of Ostrey.")
+        self.mind.books.update_people(self.mind.memory.memory.archive)
+        newest = self.mind.memory.memory.archive.last_number
+        first = "Tom mends nets, and looks for the bell."
+        portrait = f"{first} {'He asks more than he tells. ' * 8}"
+        self.mind.books.people.conclude(
+            self.tom, lambda page: replace(page, portrait=portrait.strip(), studied=newest)
+        )
+        self.ask("My goat is called Agnes.")
+        self.mind.books.update_people(self.mind.memory.memory.archive)
+        lines = self.answer_to("knows", "Tom")
+        assert [each["label"] for each in lines][:2] == ["Thinks", "Told in private"]
+        assert lines[0]["text"].startswith(first)
+        assert lines[0]["text"].endswith("tells. …"), "sentences are whole"
+        openly = [each["text"] for each in lines if each["label"] == "Told openly"]
+        assert openly[0] == "“My goat is called Agnes.”"
+
+    def test_a_promise_whose_plan_is_done_is_not_shown_as_open(self):
+        self.ask("Soup in ten minutes?", "> say Yes.\n> promise Tom, in 10 minutes: soup")
+        assert "Promised" in [each["label"] for each in self.answer_to("knows", "Tom")]
+        (plan,) = self.mind.books.plans.current
+        self.mind.books.plans.set_state(plan, PlanState.DONE)
+        assert "Promised" not in [each["label"] for each in self.answer_to("knows", "Tom")]
 
     def test_a_long_line_is_cut_to_what_tells_most_and_the_whole_is_there(self):
         long = (

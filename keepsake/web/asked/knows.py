@@ -1,7 +1,8 @@
 """What an agent knows of a person, in a few lines, each short enough to be read at a glance.
 
-First stands what the agent itself holds to be important: what it has pinned, was told in private,
-promised and plans. Then, as far as there is room, what tells most of the person besides, in its own
+First stands what the agent makes of them itself, if it has written that, and what it holds to be
+important: what it has pinned, was told in private, promised and plans. Then, what was said since;
+and, as far as there is room, what tells most of the person besides, in its own
 words or in theirs: a word that stands in a line above tells nothing again, and one that is heard
 from everybody tells little.
 """
@@ -18,7 +19,7 @@ from keepsake.books.notes import without_source
 from keepsake.language.sourced_text import summary_sentences
 from keepsake.web.asked.lines import day_and_hour, in_quotes, line_of
 from keepsake.web.asked.shapes import AnswerLine
-from keepsake.web.people.gist import beginning, gist
+from keepsake.web.people.gist import beginning, first_sentences, gist
 from keepsake.web.people.known import KnownByOne
 from keepsake.web.people.shapes import KnownBy, KnownLine, PromiseTo
 from keepsake.web.people.telling import Telling, Weights, terms
@@ -34,11 +35,11 @@ _FEW = 4
 _MEANT = 3
 """The most of promises and plans together."""
 _ORDER = (
+    "Thinks",
     "Pinned",
     "Told in private",
     "Promised",
     "Planned",
-    "Thinks",
     "Noted",
     "Summed up",
     "Wrote",
@@ -128,15 +129,18 @@ def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
     answer = _Essence(weights, (known.agent, *found.person.names, *found.others))
     parts = (gist(each.text, answer.tells) for each in (*told, *heard))
     usual = _usual([*map(answer.tells, parts)])
+    answer.add(_portrait(known))
     answer.add(_pinned(known, weights))
     secrets = [*_secrets([*told, *heard], name, answer, weights, usual)]
     answer.add([*_promised(known), *_planned(known)][:_MEANT])
-    answer.add(_portrait(known, answer))
     rest = [each for each in (*told, *heard) if not each.private]
     if not secrets:  # small words in private stand only if nothing tells more
         private = [each for each in (*told, *heard) if each.private]
         rest += sorted(private, key=lambda each: answer.tells(each.text), reverse=True)[:1]
+    since = [each for each in rest if max(each.numbers, default=0) > known.studied]
     answer.fill([*_noted(known, name)], _OF_EACH, usual)
+    if known.portrait:  # what was said before stands in it
+        answer.fill([_told(each, name) for each in since], _OF_EACH, usual)
     answer.fill([*_summed_up(known, name), *(_told(each, name) for each in rest)], MOST, usual)
     answer.add(_done(known))
     return answer.in_order() or [*_heard_of(known)]
@@ -218,8 +222,9 @@ def _pinned(known: KnownBy, weights: Weights) -> Sequence[AnswerLine]:
 
 
 def _promised(known: KnownBy) -> Iterator[AnswerLine]:
-    """Yield promises to the person, the newest first."""
-    for each in known.promises[: -_OF_EACH - 1 : -1]:
+    """Yield promises to the person that are not done, the newest first."""
+    left = [each for each in known.promises if not each.done]
+    for each in left[: -_OF_EACH - 1 : -1]:
         text = each.text.partition(": ")[2] or each.text
         yield _own("Promised", text, beginning(text), _rests(each), private=each.private)
 
@@ -248,10 +253,10 @@ def _rests(each: PromiseTo | PlanRow) -> Sequence[int]:
     return [each.memory] if each.memory else []
 
 
-def _portrait(known: KnownBy, answer: _Essence) -> Iterator[AnswerLine]:
+def _portrait(known: KnownBy) -> Iterator[AnswerLine]:
+    """Yield what it makes of the person: the first sentence says what matters most."""
     if known.portrait:
-        part = gist(known.portrait, answer.tells) or beginning(known.portrait)
-        yield _own("Thinks", known.portrait, part, (), private="")
+        yield _own("Thinks", known.portrait, first_sentences(known.portrait), (), private="")
 
 
 def _noted(known: KnownBy, name: str) -> Iterator[_Candidate]:

@@ -88,6 +88,17 @@ def beginning(text: str, most: int = SHORT) -> str:
     return f"{line[:end]} …" if end else shorten(line, most)
 
 
+def first_sentences(text: str, most: int = SHORT) -> str:
+    """Return as many of the first whole sentences as are short enough; one at least."""
+    sentences = [*line_sentences(one_line(text))]
+    shown = sentences[:1]
+    for each in sentences[1:]:
+        if len(" ".join([*shown, each])) > most:
+            break
+        shown.append(each)
+    return _marked(" ".join(shown), False, len(shown) < len(sentences))
+
+
 def answered(text: str, bears: Callable[[str], float], most: int = SHORT) -> str:
     """Return the part of a text that something else takes up, its questions too; else its end.
 

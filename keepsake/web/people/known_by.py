@@ -18,7 +18,7 @@ from keepsake.books.entries import JournalEntry
 from keepsake.books.kept_lines import CommitmentKind
 from keepsake.books.notes import without_source
 from keepsake.books.person_page import PersonPage
-from keepsake.books.plan import Plan
+from keepsake.books.plan import Plan, PlanState
 from keepsake.happening import KnownVerb, addressees_of, is_me
 from keepsake.language.citations import citations_in
 from keepsake.language.perception import names as is_named
@@ -87,6 +87,7 @@ def known_by(
         last_met=page.last_met if page else None,
         meetings=page.meetings if page else 0,
         portrait=page.portrait if page else "",
+        studied=page.studied if page and page.portrait else 0,
         remarks="\n".join(page.by_hand) if page else "",
         lines=tuple(_lines(page, told, weights, own)) if page else (),
         overheard=tuple(_overheard(each, weights, asked or ()) for each in heard),
@@ -214,12 +215,14 @@ def _notes(books: Books, about: PersonRow, private: PrivateWords) -> Iterator[No
 
 
 def _promises(books: Books, about: PersonRow, private: PrivateWords) -> Iterator[PromiseTo]:
+    done = [plan for plan in books.plans.items if plan.state is PlanState.DONE]
     for each in books.commitments.items:
         # A line that a person wrote by hand has a name only.
         if each.key == about.key or (not each.key and each.who in about.names):
             text = f"{each.kind} {_TOWARDS[each.kind]} {each.who}: {each.text}"
             hidden = kept_by(private, (each.number,))
-            yield PromiseTo(text=text, memory=each.number, private=hidden)
+            is_done = any(reminds_of(plan, [each]) for plan in done)
+            yield PromiseTo(text=text, memory=each.number, private=hidden, done=is_done)
 
 
 def _plans(agent: KnownAgent, books: Books, about: PersonRow) -> Iterator[PlanRow]:

@@ -69,6 +69,9 @@ class MentionLine(Shape):
 class PromiseTo(PromiseLine):
     """A promise to a person, or a rule that they gave."""
 
+    done: bool = False
+    """Whether a plan that reminded of it is done."""
+
     private: Privacy
     """How it is private, in words; empty if anybody may know it."""
 
@@ -110,6 +113,8 @@ class KnownBy(Shape):
     meetings: int
     portrait: str
     """What it makes of them, in its own words; empty if nothing is written yet."""
+    studied: int = 0
+    """The number of the last memory of theirs that ``portrait`` is based on; 0 without one."""
     remarks: str
     """What people wrote into the page by hand."""
     lines: tuple[KnownLine, ...]

@@ -9,8 +9,11 @@ import { privacyMark } from "./privacy.js";
  * where there is room: two lines of a desk. Of a longer one the part that tells most stands for it. */
 const WHOLE = 200;
 const WHOLE_WIDE = 240;
-/** The fewest lines of a long answer that are seen at once. */
-const LEAST = 3;
+/** The most words of a long answer that are seen at once, but for its first two lines: at four words a second they are
+ * read in a quarter of a minute. */
+const GLANCE = 55;
+const LEAST = 2;
+const inWords = new Intl.Segmenter(undefined, { granularity: "word" });
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
 export function answerLines({ id, lines }, { most = Infinity, linked = true } = {}) {
@@ -72,14 +75,21 @@ export function answerTo(id, of, about) {
   return get(id === null ? "answer" : `agents/${id}/answer`, { of, about });
 }
 
-/** The essence of an answer: the first line of each label, which tells most, and if these are few those after them; the
- * others are folded. */
+/** The essence of an answer: of the first line of each label, which tells most, and then of the others as many as are
+ * read at a glance; the rest is folded. */
 function essence({ id, lines }) {
   const isFirst = ({ label }, i) => lines.findIndex((each) => each.label === label) === i;
-  const seen = new Set(lines.filter(isFirst));
-  for (const line of lines) if (seen.size < LEAST) seen.add(line);
+  const firsts = lines.filter(isFirst);
+  const seen = new Set();
+  let room = GLANCE;
+  for (const line of [...firsts, ...lines.filter((each) => !firsts.includes(each))]) {
+    const long = length(line);
+    if (seen.size >= LEAST && long > room) continue;
+    seen.add(line);
+    room -= long;
+  }
   const rest = lines.filter((line) => !seen.has(line));
-  if (rest.length < 2) return answerLines({ id, lines });
+  if (!rest.length) return answerLines({ id, lines });
   return [
     answerLines({ id, lines: lines.filter((line) => seen.has(line)) }),
     el(
@@ -89,6 +99,13 @@ function essence({ id, lines }) {
       answerLines({ id, lines: rest }),
     ),
   ];
+}
+
+/** How many words of a line are seen where there is room. */
+function length({ label, text, whole, aside }) {
+  const shown = whole && whole.length <= WHOLE_WIDE ? whole : text;
+  const all = [...inWords.segment(`${label} ${shown} ${aside}`)];
+  return all.filter(({ isWordLike }) => isWordLike).length;
 }
 
 /** A place on a page for a short answer, which is asked for at once. It stays empty if there is none: the page says more.
