@@ -28,7 +28,9 @@ def test_of_words_that_nobody_said_the_page_asks_which_line_is_meant(
     page.goto("/agents/fact?q=he+goes+under+the+knife")
     expect(page.locator("#answer")).to_have_text("Nobody said this in these words.")
     meant = page.locator("#meant")
-    expect(meant.get_by_role("heading")).to_have_text("Which of these lines do you mean?")
+    expect(meant.get_by_role("heading")).to_have_text(
+        "Which of these lines do you mean? One, or several"
+    )
     rows = meant.locator("li")
     expect(rows).to_have_count(2)
     expect(rows.nth(1)).to_have_class("whispered")
@@ -43,6 +45,39 @@ def test_of_words_that_nobody_said_the_page_asks_which_line_is_meant(
     expect(rows).to_be_visible()  # more may be meant
     meant.get_by_role("link", name="not this one").click()
     expect(rows).to_have_count(2)
+
+
+def test_several_lines_that_are_ticked_are_one_answer_in_order_of_time(
+    page: Page, world: WatchedWorld
+):
+    first = world.say("My lodger is a wanted man")
+    again = world.say("Ask no questions of the fellow upstairs")
+    page.goto("/agents/fact")
+    lines = page.evaluate(
+        """async () => {
+            const asked = ["lodger", "fellow upstairs"].map((each) =>
+                fetch(`/agents/api/fact?q=${encodeURIComponent(each)}`));
+            const found = (await Promise.all(asked)).map((answer) => answer.json());
+            return (await Promise.all(found)).map(({ strands }) => strands[0]);
+        }"""
+    )
+    serve(page, "fact/near?*", [{**each, "likely": False} for each in reversed(lines)])
+    page.goto("/agents/fact?q=a+fugitive")
+    meant = page.locator("#meant")
+    several = meant.get_by_role("button", name=re.compile("^These"))
+    expect(several).to_be_disabled()
+    for each in meant.get_by_role("checkbox").all():
+        each.check()
+    expect(several).to_have_text("These 2")
+    several.click()
+    keys = [f"{each['id']}-{each['n']}" for each in reversed(lines)]
+    expect(page).to_have_url(re.compile(rf"also={keys[0]}%2C{keys[1]}$"))
+    expect(page.locator("#answer")).to_have_text(re.compile(r"knows? of “a fugitive”, from Tamsin"))
+    told = page.locator("#tellings > li")
+    expect(told).to_have_count(2)
+    expect(told.first).to_contain_text(first)
+    expect(told.last).to_contain_text(again)
+    expect(meant.locator(".chosen q")).to_have_count(2)
 
 
 def test_what_is_near_to_what_counts_is_folded(page: Page, world: WatchedWorld):

@@ -59,6 +59,40 @@ export function takeIn(strand, text = "put it back") {
   );
 }
 
+/** A box for a line of several that are meant; `ticked()`: called whenever it changes. */
+export function box(strand, ticked) {
+  return el("input", {
+    type: "checkbox",
+    value: line(strand),
+    "aria-label": `I mean this line: ${strand.text}`,
+    on: { change: ticked },
+  });
+}
+
+/** A button that counts the lines whose boxes are ticked in a list; `update()` has it say how many. */
+export function takeTicked(list, follow) {
+  const ticked = () => [...list.querySelectorAll("input:checked")].map(({ value }) => value);
+  const button = el("button", {
+    type: "button",
+    on: {
+      click: () =>
+        follow(
+          address({
+            also: [...listed("also"), ...ticked()],
+            without: listed("without").filter((each) => !ticked().includes(each)),
+          }),
+        ),
+    },
+  });
+  const update = () => {
+    const number = ticked().length;
+    button.disabled = !number;
+    button.textContent = number ? `These ${count(number)}` : "These";
+  };
+  update();
+  return { button, update };
+}
+
 /** What was chosen, by whom, and how to see all again; a button that has a model choose. */
 export function choices(follow) {
   const { strands, reader } = page.fact;

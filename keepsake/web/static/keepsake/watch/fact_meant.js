@@ -1,8 +1,8 @@
-/* Lines near in meaning to typed words: a click says which of them is meant, and it counts from then on. */
+/* Lines near in meaning to typed words: a click says which of them is meant, ticks say which several are. */
 
 import { get } from "./api.js";
 import { el, fill, many, moment } from "./dom.js";
-import { choices, takeIn } from "./fact_choice.js";
+import { box, choices, takeIn, takeTicked } from "./fact_choice.js";
 import { chosen, page } from "./fact_state.js";
 import { inWords } from "./sentences.js";
 
@@ -32,14 +32,17 @@ export async function drawMeant(section, found, follow) {
   page.near = lines;
   section.hidden = !lines.length && !chosen();
   const none = page.fact.tellings.every(({ asks }) => asks);
-  fill(section, choices(follow), lines.length ? offered(lines, none) : null);
+  fill(section, choices(follow), lines.length ? offered(lines, none, follow) : null);
 }
 
 /** The lines: as a question if nothing tells it, else folded, as nothing may be missing. */
-function offered(lines, asks) {
-  const list = el("ol", { class: "strands" }, lines.map(row));
+function offered(lines, asks, follow) {
+  const list = el("ol", { class: "strands near" });
+  const several = takeTicked(list, follow);
+  list.append(...lines.map((each) => row(each, several.update)));
+  const all = [list, lines.length > 1 ? el("p", {}, several.button, " that I ticked") : null];
   return asks
-    ? [el("h2", {}, "Which of these lines do you mean?"), list]
+    ? [el("h2", {}, "Which of these lines do you mean? One, or several"), all]
     : el(
         "details",
         { open: chosen() }, // who has chosen one may want more
@@ -48,7 +51,7 @@ function offered(lines, asks) {
           { "data-opens": true },
           `${many(lines.length, "line")} near in meaning, not counted`,
         ),
-        list,
+        all,
       );
 }
 
@@ -62,13 +65,15 @@ function isKnown({ happenings }) {
   return happenings.some((each) => known.includes(each));
 }
 
-/** A line, which is a link that chooses it; below, who said it to whom, and when. */
-function row(line) {
+/** A line, which is a link that chooses it, and a box; below, who said it to whom, and when. */
+function row(line, ticked) {
   const { speaker, to, private: hidden, text, time } = line;
   const whom = to.length ? ` to ${inWords(to)}` : "";
   return el(
     "li",
     { class: hidden ? "whispered" : "", "data-row": true, tabindex: "-1" },
+    box(line, ticked),
+    " ",
     takeIn(line, text),
     " ",
     el(
