@@ -30,7 +30,7 @@ from keepsake.tracing.tellings import tellings_of, text_of
 from keepsake.tracing.texts import memories_at
 from keepsake.tracing.typed.asking import only_asked, without
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
-from keepsake.tracing.typed.gathering import gathered, id_of
+from keepsake.tracing.typed.gathering import Line, gathered, id_of
 from keepsake.tracing.typed.meant import NOBODY, Meant, People
 from keepsake.tracing.typed.strands import likely, strands
 from keepsake.tracing.wording import Wording
@@ -130,11 +130,13 @@ def follow_words(
         wording: The ways of saying it.
         happening: A happening that is the fact, however it was worded.
         people: Whom the words may name.
-        choice: Which lines mean the words, as somebody says who read them.
+        choice: Which lines mean the words, as somebody says who read them. Lines by which these
+            were told on count, too.
 
     Raises:
         OSError, KeepsakeError: An archive cannot be read.
     """
+    choice = replace(choice, meant=(*choice.meant, *_told_on(archives, choice.meant)))
     shared = max(MOST_MEMORIES // max(len(archives), 1), LEAST_TELLINGS)
     most = min(MOST_TELLINGS, shared)
     meant = Meant(wording, people)
@@ -188,6 +190,15 @@ def follow_words(
         strands=tuple(about),
         asked=tuple(_heard_in(lines, sorted(asked - told))),
     )
+
+
+def _told_on(archives: Mapping[str, Archived], lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield the lines by which some lines were told on, or came about, in whatever words."""
+    for key, number in lines:
+        own = archives.get(key)
+        for memory in memories_at(own.texts.of(own.folder), [number]) if own else ():
+            for telling in follow_sentence(archives, key, memory).fact.tellings:
+                yield from ((each.agent, each.memory) for each in telling.hearings[:1])
 
 
 def _worth_telling(fact: Fact) -> Iterator[Telling]:

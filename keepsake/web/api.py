@@ -96,6 +96,13 @@ class WordsQuery(Schema):
     q: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 
 
+class NearQuery(WordsQuery):
+    """Words that were typed, and what was chosen of the lines near to them."""
+
+    also: Annotated[str, StringConstraints(max_length=2000)] = ""
+    """Lines that mean the words, as in :class:`FactQuery`."""
+
+
 class FactQuery(Schema):
     """What is followed: typed words, or a memory of an agent."""
 
@@ -245,12 +252,13 @@ def fact(request: HttpRequest, asked: Query[FactQuery]) -> FactView:
 
 
 @api.get("/fact/near", response=answers(list[StrandView]))
-def fact_near(request: HttpRequest, asked: Query[WordsQuery]) -> list[StrandView]:
+def fact_near(request: HttpRequest, asked: Query[NearQuery]) -> list[StrandView]:
     """The five lines nearest in meaning to words, best first: which of them are meant, if any?
 
-    Who chooses one gives it to ``GET fact`` as ``also``.
+    Who chooses one gives it to ``GET fact`` as ``also``. With ``also``, ten lines that may say
+    the same as the chosen ones in other words.
     """
-    return [*near_now(asked.q)]
+    return [*near_now(asked.q, choice_of(asked.also, "").meant)]
 
 
 # -- errors

@@ -222,6 +222,8 @@ class StrandView(Shape):
     """How many lines belong together."""
     happenings: tuple[str, ...]
     """Those lines, as ``tellings`` has them: only those that are followed are there."""
+    chosen: tuple[str, ...] = ()
+    """Those of the lines in ``also`` that are of it, as they stand there: ``48-27``."""
     knowers: tuple[StrandKnower, ...]
 
 

@@ -109,3 +109,18 @@ def test_of_everyday_words_nothing_is_compared(village, monkeypatch):
     fact = village.follow("Bob's watch")
     assert [each.size for each in fact.strands] == [3]
     assert knowers(fact) == ["Oswin"]
+
+
+def test_what_rests_on_a_chosen_line_and_tells_it_on_counts_and_an_answer_does_not(village):
+    bell = "The bell of the drowned chapel lies under the salt pier."
+    told = village.said("Bob", bell, to=["Mira"])
+    rests = (told["Mira"],)
+    village.said("Mira", "How sad, a pier, Bob!", to=["Bob"], rests_on=rests)
+    own = "Under the salt pier there is a chapel's bell, says he."
+    village.said("Mira", own, to=["Oswin"], rests_on=rests)
+    village.said("Nell", "Supper is under the lid, on the pier.", to=["Bram"])
+    assert not village.follow("sunken treasure").knowers
+    fact = village.follow("sunken treasure", choice=LineChoice(meant=[("Mira", told["Mira"])]))
+    assert [each.text for each in fact.tellings] == [bell, own]
+    assert knowers(fact) == ["Mira", "Oswin"]
+    assert fact.tellings[1].came_from == fact.tellings[0].happening

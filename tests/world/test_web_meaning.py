@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
@@ -30,11 +31,12 @@ class TestMeaning(WebWorld):
             return next_of(self.answers)
         return next_of(self.replies)
 
-    def asked(self, words):
+    def asked(self, words, chosen=()):
         """Ask in a worker thread, as a page does."""
         folders = world.folders()
         agents = world.known_agents()
-        made = self.services.workers.submit(which_mean, words, self.services, folders, agents)
+        ask = partial(which_mean, words, self.services, folders, agents, chosen=chosen)
+        made = self.services.workers.submit(ask)
         self.settle(made.done)
         return made.result()
 
@@ -49,6 +51,14 @@ class TestMeaning(WebWorld):
         assert [(each.id, each.n) for each in said.meant] == lines[:1]
         assert [(each.id, each.n) for each in said.other] == lines[1:]
         assert said.model == "fake"
+
+    def test_it_is_told_which_lines_were_chosen(self):
+        (silver, _) = self.get("/fact", q="watch")["strands"]
+        self.answers = [json.dumps({"lines": [1]})]
+        line = str(silver["id"]), silver["n"]
+        assert [each.n for each in self.asked("turnip", chosen=[line]).meant] == [silver["n"]]
+        (prompt,) = self.read
+        assert "heard of this: turnip, as in “Tom to Mira: I have a watch of silver.”" in prompt
 
     def test_an_answer_that_cannot_be_used_changes_nothing(self):
         self.answers = ["I cannot tell.", "No."]

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from keepsake.models.local.minilm import MiniLMEmbedder
 from keepsake.recall.service import IndexService
 from keepsake.recall.stores import NONE
 from tests.world.web_world import WebWorld
+
+
+def _key(line: dict[str, Any]) -> str:
+    """Return a line as an address names it."""
+    return f"{line['id']}-{line['n']}"
 
 
 class TestNear(WebWorld):
@@ -35,6 +42,25 @@ class TestNear(WebWorld):
         assert [each["text"] for each in chosen["tellings"]] == [lung["text"]]
         assert {each["agent"] for each in chosen["who"]["knowing"]} == {"Mira"}
         assert "knows of “the doctor looks at his lung”" in chosen["who"]["answer"]
+
+    def test_lines_near_to_a_chosen_one_are_those_that_share_its_names(self):
+        self.ask("In Brindle they cut me open.", "> wait")
+        self.ask("The doctor looks at the sea.", "> wait")
+        words = "the doctor looks at his lung"
+        near = self.get("/fact/near", q=words)
+        (lung,) = [each for each in near if "lung" in each["text"]]
+        like = [each["text"] for each in self.get("/fact/near", q=words, also=_key(lung))]
+        assert like[0] == "In Brindle they cut me open."
+        assert lung["text"] not in like
+        (cut,) = [
+            each
+            for each in self.get("/fact/near", q=words, also=_key(lung))
+            if each["text"] == like[0]
+        ]
+        both = self.get("/fact", q=words, also=f"{_key(cut)},{_key(lung)}")
+        assert [each["text"] for each in both["tellings"]] == [lung["text"], cut["text"]]
+        chosen = {each["text"]: each["chosen"] for each in both["strands"]}
+        assert chosen == {lung["text"]: [_key(lung)], cut["text"]: [_key(cut)]}
 
     def test_the_short_answer_has_the_near_lines(self):
         lines = self.get("/answer", of="who", about="the doctor looks at his lung")["lines"]

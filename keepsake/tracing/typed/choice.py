@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.tracing.typed.gathering import Line
@@ -28,16 +28,10 @@ class LineChoice:
         return [self._chosen(each) for each in about]
 
     def _chosen(self, strand: Strand) -> Strand:
-        if _has(strand, self.other):
+        """Return a strand as it was chosen: it may have more lines than it had then."""
+        if strand.has_any(self.other):
             return replace(strand, likely=False, refused=True)
-        return replace(strand, likely=True) if _has(strand, self.meant) else strand
+        return replace(strand, likely=True) if strand.has_any(self.meant) else strand
 
 
 AS_FOUND = LineChoice()
-
-
-def _has(strand: Strand, lines: Iterable[Line]) -> bool:
-    """Whether a strand has one of some lines: it may have more lines than when it was chosen."""
-    return any(
-        number == each.number for key, number in lines for each in strand.memories.get(key, ())
-    )

@@ -7,14 +7,14 @@ the words by chance stands by itself, and can be left out.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from keepsake.archive.records import Memory
 from keepsake.language.perception import telling
 from keepsake.tracing.content import told_in
-from keepsake.tracing.typed.gathering import id_of, tells
+from keepsake.tracing.typed.gathering import Line, id_of, tells
 
 _ALSO = 2
 """The telling words that two lines that say the same have in common besides those that were typed:
@@ -47,6 +47,12 @@ class Strand:
     def size(self) -> int:
         """How many happenings it has."""
         return len({id_of(key, each) for key, of in self.memories.items() for each in of})
+
+    def has_any(self, lines: Iterable[Line]) -> bool:
+        """Return whether one of some lines is of it."""
+        return any(
+            number == each.number for key, number in lines for each in self.memories.get(key, ())
+        )
 
 
 def strands(found: Mapping[str, Sequence[Memory]], typed: Collection[str]) -> list[Strand]:

@@ -128,7 +128,7 @@ def fact(
             )
             for each in found.echoes
         ),
-        strands=strand_views(found.strands, words, names),
+        strands=strand_views(found.strands, words, names, choice.meant),
     )
     who = who_knows(
         view,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from keepsake.agent.runtime import runtime
 from keepsake.errors import KeepsakeError
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
+from keepsake.tracing.typed.gathering import Line
 from keepsake.web import world
 from keepsake.web.access import BadRequest
 from keepsake.web.fact_shapes import FactView, StrandView
 from keepsake.web.pasts.archives import archives_of
 from keepsake.web.pasts.fact import fact
-from keepsake.web.pasts.near import lines_near
+from keepsake.web.pasts.near import near_to
 from keepsake.web.pasts.reading import has_reader
 from keepsake.web.pasts.strands import strand_views
 
@@ -38,8 +41,11 @@ def fact_now(
     return found.model_copy(update={"reader": bool(found.words) and has_reader(services)})
 
 
-def near_now(words: str) -> tuple[StrandView, ...]:
+def near_now(words: str, chosen: Collection[Line] = ()) -> tuple[StrandView, ...]:
     """Return the lines near to typed words, best first; blocks.
+
+    Args:
+        chosen: Lines that mean the words. If there are any, the lines near to them are returned.
 
     Raises:
         BadRequest: There is no word, or there are too many.
@@ -47,7 +53,7 @@ def near_now(words: str) -> tuple[StrandView, ...]:
     archives = archives_of(world.folders())
     names = {key: each.name for key, each in archives.items()}
     try:
-        found = lines_near(world.searched(), archives, words)
+        found = near_to(world.searched(), archives, words, chosen)
     except KeepsakeError as error:
         raise BadRequest(error.what, error.cure) from error
     return strand_views(found, words, names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated
 
 from django.http import HttpRequest
@@ -15,15 +15,16 @@ from keepsake.models.tickets import Priority
 from keepsake.tasks.questions.meaning import Meaning
 from keepsake.tasks.task import FALLBACK, run
 from keepsake.tracing.following import follow_words
-from keepsake.tracing.typed.gathering import id_of
+from keepsake.tracing.typed.choice import LineChoice
+from keepsake.tracing.typed.gathering import Line, id_of
 from keepsake.tracing.wording import Wording
 from keepsake.web import world
 from keepsake.web.access import BadRequest
 from keepsake.web.actions import RequestBody, audit, builder_of
 from keepsake.web.fact_shapes import LineOfAgent, MeantView
 from keepsake.web.pasts.archives import Folders, archives_of
-from keepsake.web.pasts.near import lines_near
-from keepsake.web.pasts.strands import MOST_SHOWN, people_of, said_in
+from keepsake.web.pasts.near import near_to
+from keepsake.web.pasts.strands import MOST_SHOWN, choice_of, people_of, said_in
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.searching import Searched
 from keepsake.web.shapes import answers
@@ -38,6 +39,8 @@ class TypedWords(RequestBody):
     """The words that were typed."""
 
     q: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    also: Annotated[str, StringConstraints(max_length=2000)] = ""
+    """Lines that were chosen already, as ``GET fact`` has them."""
 
 
 def has_reader(services: Runtime) -> bool:
@@ -57,7 +60,9 @@ def meant(request: HttpRequest, body: TypedWords) -> MeantView:
     """
     who = builder_of(request)
     agents = world.known_agents()
-    said = which_mean(body.q, runtime(), world.folders(), agents, world.searched())
+    chosen = choice_of(body.also, "").meant
+    searched = world.searched()
+    said = which_mean(body.q, runtime(), world.folders(), agents, searched, chosen=chosen)
     world.on_reactor(audit)(request, who, f"ask {said.model} which lines mean {body.q!r}")
     return said
 
@@ -68,8 +73,12 @@ def which_mean(
     folders: Folders,
     agents: Sequence[KnownAgent],
     searched: Sequence[Searched] = (),
+    *,
+    chosen: Collection[Line] = (),
 ) -> MeantView:
     """Ask the agents' model which of the lines with words, or near to them, mean them; blocks.
+
+    ``chosen``: Lines that mean the words. If there are any, the lines near to them are read.
 
     Raises:
         BadRequest: There are no such lines.
@@ -85,14 +94,18 @@ def which_mean(
         wording = Wording.of(words)
     except KeepsakeError as error:
         raise BadRequest(error.what, error.cure) from error
-    said = follow_words(archives, wording, people=people_of(agents)).strands[:MOST_SHOWN]
+    choice = LineChoice(meant=chosen)
+    found = follow_words(archives, wording, people=people_of(agents), choice=choice)
+    said = found.strands[:MOST_SHOWN]
     known = {id_of(key, one) for each in said for key, of in each.memories.items() for one in of}
-    near = lines_near(searched, archives, words)
+    near = near_to(searched, archives, words, chosen)
     about = [*said, *(each for each in near if id_of(each.lead[0], each.lead[1]) not in known)]
     if not about:
         raise BadRequest("Nothing was said with these words", "Type others")
     lines = [said_in(each, names, _LINES) for each in about]
-    task = Meaning(services.prompts["meaning"].current, words, lines)
+    like = [said_in(each, names, 1) for each in said if each.has_any(chosen)]
+    asked = f"{words}, as in “{' / '.join(like)}”" if like else words
+    task = Meaning(services.prompts["meaning"].current, asked, lines)
     result = run(task, ask, fall_back=False)
     if result.by == FALLBACK:
         what = "The model did not answer with numbers of lines; small models cannot"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from keepsake.archive.records import Memory
@@ -68,22 +68,25 @@ def people_of(agents: Sequence[KnownAgent]) -> People:
 
 
 def strand_views(
-    strands: Sequence[Strand], words: str, names: Mapping[str, str]
+    strands: Sequence[Strand], words: str, names: Mapping[str, str], chosen: Collection[Line] = ()
 ) -> tuple[StrandView, ...]:
     """Return what was said of typed words, what counts first.
 
     Args:
         words: What was typed.
         names: The agents' names, by key.
+        chosen: Lines that somebody said are about it.
     """
     if not strands:
         return ()
     wording = Wording.of(words)
     ordered = sorted(strands, key=lambda each: not each.likely)
-    return tuple(_view(each, names, wording) for each in ordered[:MOST_SHOWN])
+    return tuple(_view(each, names, wording, chosen) for each in ordered[:MOST_SHOWN])
 
 
-def _view(strand: Strand, names: Mapping[str, str], wording: Wording) -> StrandView:
+def _view(
+    strand: Strand, names: Mapping[str, str], wording: Wording, chosen: Collection[Line]
+) -> StrandView:
     key, lead = strand.lead
     tellings = [telling_in(happening, told, names) for happening, told in _happenings(strand)]
     shown = next(each for each in tellings if _has(each, key, lead))
@@ -103,6 +106,7 @@ def _view(strand: Strand, names: Mapping[str, str], wording: Wording) -> StrandV
         ),
         tellings=len(tellings),
         happenings=tuple(each.happening for each in tellings),
+        chosen=tuple(f"{each[0]}-{each[1]}" for each in chosen if strand.has_any([each])),
         knowers=tuple(_knowers(tellings, names)),
     )
 

@@ -42,7 +42,10 @@ def test_of_words_that_nobody_said_the_page_asks_which_line_is_meant(
     expect(page.locator("#tellings")).to_contain_text(told)
     expect(meant.locator(".chosen q")).to_have_text(told)
     expect(rows).to_have_count(1)
-    expect(rows).to_be_visible()  # more may be meant
+    expect(rows).to_be_visible()
+    expect(meant.locator("summary")).to_have_text(
+        "The same, perhaps, in other words: 1 line, not counted"
+    )
     meant.get_by_role("link", name="not this one").click()
     expect(rows).to_have_count(2)
 
@@ -269,7 +272,7 @@ def test_a_model_may_read_which_lines_mean_the_typed_words(page: Page, world: Wa
     page.reload()
     with page.expect_request("**/agents/api/fact/meant") as asked:
         button.click()
-    assert asked.value.post_data_json == {"q": "Bob's watch"}
+    assert asked.value.post_data_json == {"q": "Bob's watch", "also": ""}
     expect(page).to_have_url(re.compile(r"\?q=Bob%27s\+watch&also=1-4&without=1-9&by=qwen$"))
     expect(page.locator(".chosen")).to_contain_text("The model qwen chose 1 of 2 things said")
     expect(button).to_have_count(0)

@@ -11,6 +11,8 @@ import { chosen, page } from "./fact_state.js";
 const PATIENCE = 130000;
 
 const line = ({ id, n }) => `${id}-${n}`;
+/** The lines of a strand by which it was chosen: any of its lines may be among them. */
+const chosenOf = ({ chosen: lines = [] }) => lines;
 const listed = (name) => (page.parameters.get(name) ?? "").split(",").filter(Boolean);
 
 /** The address of this page with other choices. */
@@ -32,8 +34,8 @@ export function leaveOut(strand) {
       class: "where",
       title: `Leave out “${strand.text}” and what goes with it: it means something else`,
       href: address(
-        listed("also").includes(line(strand))
-          ? { also: listed("also").filter((each) => each !== line(strand)) }
+        chosenOf(strand).length
+          ? { also: without(strand) }
           : { without: [...listed("without"), line(strand)] },
       ),
     },
@@ -134,19 +136,19 @@ export function choices(follow) {
 
 /** The lines that were chosen by hand, each with a link that gives it up. */
 function picked() {
-  const also = listed("also");
-  const lines = page.fact.strands.filter((each) => each.likely && also.includes(line(each)));
+  const lines = page.fact.strands.filter((each) => each.likely && chosenOf(each).length);
   return lines.map((each) => [
     lines[0] === each ? "Chosen: " : "",
     el("q", { dir: "auto" }, each.text),
     " ",
-    el(
-      "a",
-      { class: "where", href: address({ also: also.filter((one) => one !== line(each)) }) },
-      "not this one",
-    ),
+    el("a", { class: "where", href: address({ also: without(each) }) }, "not this one"),
     " ",
   ]);
+}
+
+/** The chosen lines but those of a strand. */
+function without(strand) {
+  return listed("also").filter((each) => !chosenOf(strand).includes(each));
 }
 
 /** Ask the model once, and go to the address that has its answer. */
@@ -154,7 +156,11 @@ async function ask(button, outcome, follow) {
   button.disabled = true;
   fill(outcome, "The model reads them, in one call. This may take a minute …");
   try {
-    const { meant, other, model } = await post("fact/meant", { q: page.fact.words }, PATIENCE);
+    const { meant, other, model } = await post(
+      "fact/meant",
+      { q: page.fact.words, also: listed("also").join(",") },
+      PATIENCE,
+    );
     const found = new Map(page.fact.strands.map((each) => [line(each), each]));
     const likely = (each) => isLikely(found.get(line(each)) ?? {});
     follow(
@@ -172,5 +178,5 @@ async function ask(button, outcome, follow) {
 
 /** Whether a strand is followed if nobody chooses. */
 function isLikely({ likely, refused, ...strand }) {
-  return (likely && !listed("also").includes(line(strand))) || refused;
+  return (likely && !chosenOf(strand).length) || refused;
 }

@@ -10,12 +10,12 @@ import { inWords } from "./sentences.js";
 const MOST = 5;
 let asked = 0;
 
-/** Ask for the lines near in meaning to what the address has; nothing if it has no words. */
+/** Ask for the lines near to the words of the address, or to its chosen lines; nothing if it has no words. */
 export async function near() {
   const q = page.parameters.get("q");
   if (!q) return [];
   try {
-    return await get("fact/near", { q });
+    return await get("fact/near", { q, also: page.parameters.get("also") });
   } catch {
     // Without an index the words alone have to do; the page says what it found by them.
     return [];
@@ -49,7 +49,9 @@ function offered(lines, asks, follow) {
         el(
           "summary",
           { "data-opens": true },
-          `${many(lines.length, "line")} near in meaning, not counted`,
+          page.parameters.has("also")
+            ? `The same, perhaps, in other words: ${many(lines.length, "line")}, not counted`
+            : `${many(lines.length, "line")} near in meaning, not counted`,
         ),
         all,
       );
