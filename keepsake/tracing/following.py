@@ -32,6 +32,7 @@ from keepsake.tracing.typed.asking import only_asked, without
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
 from keepsake.tracing.typed.gathering import Line, gathered, id_of
 from keepsake.tracing.typed.meant import NOBODY, Meant, People
+from keepsake.tracing.typed.proper import with_proper
 from keepsake.tracing.typed.strands import likely, strands
 from keepsake.tracing.wording import Wording
 
@@ -139,6 +140,7 @@ def follow_words(
     choice = replace(choice, meant=(*choice.meant, *_told_on(archives, choice.meant)))
     shared = max(MOST_MEMORIES // max(len(archives), 1), LEAST_TELLINGS)
     most = min(MOST_TELLINGS, shared)
+    wording = with_proper(archives, wording)
     meant = Meant(wording, people)
     lines, complete = gathered(archives, meant, people, happening, most, chosen=choice.meant)
     typed = {word for way in wording.ways for word in way}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -31,11 +31,14 @@ class Wording:
         ways: The words of each way.
         whole: Those of them that were typed without an ending.
         typed: Each way as it was typed.
+        proper: Those of the words that are proper names: a text that has them in small letters
+            alone means something else. *Her patience* is not the ship *Patience*.
     """
 
     ways: tuple[tuple[str, ...], ...]
     whole: frozenset[str] = frozenset()
     typed: tuple[str, ...] = ()
+    proper: frozenset[str] = frozenset()
     # What was asked before: each memory is asked about several times.
     _said: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
@@ -57,12 +60,19 @@ class Wording:
         whole = {word for word in words(typed) if stem(word) == word}
         return cls(ways, frozenset(whole), tuple(each.strip() for each in found.values()))
 
+    def with_proper(self, proper: frozenset[str]) -> Self:
+        """Return the same words, some of them proper names."""
+        return type(self)(self.ways, self.whole, self.typed, proper)
+
     def is_said_in(self, text: str) -> bool:
-        """Return whether a text says it in one of its ways."""
+        """Return whether a text says it in one of its ways; ``text``: As it is written."""
         found = self._said.get(text)
         if found is None:
             said = text.casefold()
-            found = any(all(self.has_word(each, said) for each in way) for way in self.ways)
+            found = any(
+                all(self.has_word(each, said) for each in way) and self.has_names(way, text)
+                for way in self.ways
+            )
             self._said[text] = found
         return found
 
@@ -97,6 +107,19 @@ class Wording:
     def has_word(self, word: str, text: str) -> bool:
         """Return whether a text has one of the words. ``text``: In small letters."""
         return _begins_word(word, text, is_whole=word in self.whole)
+
+    def has_names(self, way: Iterable[str], text: str) -> bool:
+        """Return whether a text has no proper name of a way in small letters alone.
+
+        ``text``: As it is written. It need not have the names.
+        """
+        proper = self.proper.intersection(way)
+        written = words(text) if proper else ()
+        for name in proper:
+            found = [each for each in written if self.has_word(name, each.casefold())]
+            if found and all(each.islower() for each in found):
+                return False
+        return True
 
     def lines_in(self, text: str) -> Iterator[int]:
         """Yield the places of the lines of a text that say it, in order; quick.

@@ -124,3 +124,24 @@ def test_what_rests_on_a_chosen_line_and_tells_it_on_counts_and_an_answer_does_n
     assert [each.text for each in fact.tellings] == [bell, own]
     assert knowers(fact) == ["Mira", "Oswin"]
     assert fact.tellings[1].came_from == fact.tellings[0].happening
+
+
+def test_a_capital_that_was_typed_counts_where_somebody_said_it_so(village):
+    ship = "When the Patience sails, I go."
+    village.said("Bob", ship, to=["Oswin"])
+    village.said("Bob", "Patience is a fine ship!", to=["Mira"])
+    village.said("Anneke", "You try my patience.", to=["Bram"])
+    village.compact("Nell", "Nell has no patience today.")
+    fact = village.follow("the Patience")
+    assert knowers(fact) == ["Mira", "Oswin"]
+    assert not fact.echoes
+    small = village.follow("the patience")
+    assert knowers(small) == ["Bram", "Mira", "Oswin"]
+    assert [each.agent for each in small.echoes] == ["Nell"]
+    assert knowers(village.follow("Patience")) == ["Bram", "Mira", "Oswin"]
+
+
+def test_a_capital_that_nobody_said_within_a_sentence_does_not_count(village):
+    village.said("Bob", "Patience is a virtue.", to=["Oswin"])
+    village.said("Anneke", "You try my patience.", to=["Bram"])
+    assert knowers(village.follow("the Patience")) == ["Bram", "Oswin"]

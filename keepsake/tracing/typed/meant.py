@@ -88,7 +88,8 @@ class Meant:
 
         ``own``: The identity of who remembers it.
         """
-        line = (memory.words or memory.text).casefold()
+        text = memory.words or memory.text
+        line = text.casefold()
         speaker = speaker_in(memory, own)
         return any(
             all(speaker in each.ids or self.names(each, line) for each in way.people)
@@ -96,6 +97,7 @@ class Meant:
                 all(self.has(word, sentence) for word in way.words)
                 for sentence in SENTENCE_GAP.split(line)
             )
+            and self.wording.has_names(way.words, text)
             for way in self.ways
         )
 

@@ -19,6 +19,7 @@ from keepsake.tracing.past import Archived
 from keepsake.tracing.paths import Step
 from keepsake.tracing.tellings import telling_in
 from keepsake.tracing.typed.choice import AS_FOUND, LineChoice
+from keepsake.tracing.typed.proper import with_proper
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.fact_shapes import (
@@ -87,7 +88,7 @@ def fact(
     wording = None
     if words.strip() or found is None:
         try:
-            wording = Wording.of(words)
+            wording = with_proper(archives, Wording.of(words))
         except KeepsakeError as error:
             raise BadRequest(error.what, error.cure) from error
         found = following.follow_words(
