@@ -9,18 +9,19 @@ from keepsake.happening import addressees_of
 
 
 def answered_by(archive: Archive, act: Memory, cause: Memory | None) -> Memory | None:
-    """Return what an act answers: its addressee's words, if they are newer than its cause; blocks.
+    """Return what an act answers: newer words of its addressee on which it rests, if any; blocks.
 
-    A thought that somebody's coming set off answers what was said before its prompt was sent.
+    A thought that somebody's coming set off answers what was said before its prompt was sent. An
+    act without an addressee answers newer words of who set it off.
 
     ``cause``: What set the thought off.
     """
-    people = {each.id for each in addressees_of(act.what)} - {""}
-    if cause is None or not people:
-        return cause
+    if cause is None:
+        return None
+    people = {each.id for each in addressees_of(act.what)} or {cause.source_id}
     for number in sorted(act.rests_on, reverse=True):
         said = memory_of(archive, number) if number > cause.number else None
-        if said is not None and said.heard is not None and said.source_id in people:
+        if said is not None and said.heard is not None and said.source_id in people - {""}:
             return said
     return cause
 

@@ -10,6 +10,7 @@ from keepsake.archive.message_types import MessageType
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
 from keepsake.events.values import CompactReason, RecalledKind, ThoughtOutcome, Urgency
+from keepsake.happening import ME, Pose
 from keepsake.memory.summary_text import extractive
 from tests.memories import did, seen
 from tests.unit.mind.fake_agent import SMALL, FakeAgent, compact
@@ -64,11 +65,13 @@ def test_words_that_came_after_the_cause_of_a_thought_set_off_their_answer(tmp_p
     memory = FakeAgent(tmp_path / "mira", SMALL, TickingClock(), extractive).open()
     memory.append(seen("Ida arrives from The Quay.", "Ida", "ida"))
     memory.append(seen('Anneke says, "I have no words left. Is there tea?"', "Anneke", "anneke"))
+    memory.append(seen('Ida says, "Say nothing of my hat."', "Ida", "ida"))
     tea = memory.append(did("say There is tea.", "Anneke", "anneke"), rests_on=(1, 2))
     hat = memory.append(did("say You are back with a hat.", "Ida", "ida"), rests_on=(1, 2))
     log = EventLog(tmp_path / "events", clock=TickingClock())
     began = {"agent": "Mira", "agent_id": 7, "trigger": "arrival", "source": "Ida", "cause": 1}
-    acts = (tea.number, hat.number)
+    nods = memory.append(Pose(actor=ME, gesture="nods.", shown="emote nods."), rests_on=(1, 3))
+    acts = (tea.number, hat.number, nods.number)
     log.emit(
         Thought(
             **began,
@@ -83,7 +86,7 @@ def test_words_that_came_after_the_cause_of_a_thought_set_off_their_answer(tmp_p
     log.close()
     found = [why_memory(tmp_path / "events", memory.archive, "Mira", 7, each) for each in acts]
     memory.close()
-    assert [each.cause.number for each in found] == [2, 1]
+    assert [each.cause.number for each in found] == [2, 1, 3]
 
 
 def test_what_is_done_for_a_plan_answers_nobody_as_far_as_the_archive_says(tmp_path):
