@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.slow.browser.conftest import PATIENCE
 from tests.slow.browser.looking import open_mira
@@ -132,6 +132,33 @@ def test_what_she_remembered_at_a_time(start: Page) -> None:
     start.get_by_label("As it was at").fill("the cup")
     start.get_by_label("As it was at").press("Enter")
     expect(start.get_by_role("alert")).to_contain_text("'the cup' is no time in the past")
+
+
+def test_of_what_she_remembered_then_as_much_is_seen_as_is_read_at_a_glance(start: Page) -> None:
+    line = {"part": "", "whole": "", "aside": "", "private": "", "number": 0}
+    secret = f"It begins. {20 * 'word '}It ends."
+    brief = {"text": "It ends.", "whole": secret, "part": "It ends."}
+    lines = [
+        {**line, "label": "Meant to", "text": f"plan 1 {15 * 'word '}"},
+        {**line, "label": "Meant to", "text": f"plan 2 {15 * 'word '}"},
+        {**line, "label": "Keeps secret", "text": f"hush {25 * 'word '}"},
+        {**line, "label": "Heard last", **brief},
+    ]
+    found = {"asked": "then", "agent": "Mira", "about": "today", "lines": lines}
+
+    def answer(route: Route) -> None:
+        number = int(re.findall(r"agents/(\d+)/answer", route.request.url)[0])
+        route.fulfill(json={**found, "id": number})
+
+    start.route("**/answer?*", answer)
+    question(start, "What an agent remembered at a time", at="today")
+    lead = start.locator(".lead")
+    for seen in ("plan 1", "hush", "It ends."):
+        expect(lead.get_by_text(seen)).to_be_visible()
+    expect(lead).not_to_contain_text("It begins.")
+    expect(lead.get_by_text("plan 2")).to_be_hidden()
+    lead.get_by_text("1 more line").click()
+    expect(lead.get_by_text("plan 2")).to_be_visible()
 
 
 def test_what_she_will_do(start: Page) -> None:

@@ -12,7 +12,9 @@ const WHOLE_WIDE = 240;
 /** The most words of a long answer that are seen at once, but for its first two lines: at four words a second they are
  * read in a quarter of a minute. */
 const GLANCE = 55;
-const LEAST = 2;
+/** The answers that are long, and how many of their lines are seen in any case. Of a time it is one of each kind: what
+ * was meant, kept secret, and heard last. */
+const LEAST = { [QuestionKind.KNOWS]: 2, [QuestionKind.THEN]: 3 };
 const inWords = new Intl.Segmenter(undefined, { granularity: "word" });
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */
@@ -58,8 +60,9 @@ function row(id, line, repeated, linked) {
 }
 
 /** What a line says: all of it if there is room, with what tells less in a paler colour; else the part that tells most. */
-function words({ text, whole, part }) {
-  if (!whole || whole.length > WHOLE_WIDE) return el("bdi", { title: whole || null }, text);
+function words({ text, whole, part, brief }) {
+  if (!whole || brief || whole.length > WHOLE_WIDE)
+    return el("bdi", { title: whole || null }, text);
   const [before, ...after] = part ? whole.split(part) : [];
   const pale = (some) => (some ? el("span", { class: "pale" }, some) : null);
   const all = after.length ? [pale(before), part, pale(after.join(part))] : whole;
@@ -76,34 +79,39 @@ export function answerTo(id, of, about) {
 }
 
 /** The essence of an answer: of the first line of each label, which tells most, and then of the others as many as are
- * read at a glance; the rest is folded. */
-function essence({ id, lines }) {
+ * read at a glance, at least `least`; the rest is folded. One of these that is too long is seen in brief. */
+function essence({ id, lines }, least) {
   const isFirst = ({ label }, i) => lines.findIndex((each) => each.label === label) === i;
   const firsts = lines.filter(isFirst);
-  const seen = new Set();
+  const seen = new Map();
   let room = GLANCE;
   for (const line of [...firsts, ...lines.filter((each) => !firsts.includes(each))]) {
-    const long = length(line);
-    if (seen.size >= LEAST && long > room) continue;
-    seen.add(line);
-    room -= long;
+    const isFull = length(line) <= room;
+    if (seen.size >= least && !isFull) continue;
+    const shown = isFull ? line : { ...line, brief: true };
+    seen.set(line, shown);
+    room -= length(shown);
   }
   const rest = lines.filter((line) => !seen.has(line));
-  if (!rest.length) return answerLines({ id, lines });
   return [
-    answerLines({ id, lines: lines.filter((line) => seen.has(line)) }),
-    el(
-      "details",
-      { class: "more-lines" },
-      el("summary", {}, many(rest.length, "more line")),
-      answerLines({ id, lines: rest }),
-    ),
+    answerLines({ id, lines: lines.flatMap((line) => seen.get(line) ?? []) }),
+    rest.length ? folded(id, rest) : null,
   ];
 }
 
+/** The other lines of an answer, folded. */
+function folded(id, rest) {
+  return el(
+    "details",
+    { class: "more-lines" },
+    el("summary", {}, many(rest.length, "more line")),
+    answerLines({ id, lines: rest }),
+  );
+}
+
 /** How many words of a line are seen where there is room. */
-function length({ label, text, whole, aside }) {
-  const shown = whole && whole.length <= WHOLE_WIDE ? whole : text;
+function length({ label, text, whole, aside, brief }) {
+  const shown = whole && !brief && whole.length <= WHOLE_WIDE ? whole : text;
   const all = [...inWords.segment(`${label} ${shown} ${aside}`)];
   return all.filter(({ isWordLike }) => isWordLike).length;
 }
@@ -121,8 +129,7 @@ export function answerIn(place, id, of, about) {
   fill(place, el("span", { class: "dim" }, "…"));
   answerTo(id, of, about)
     .then((found) => {
-      const isLong = of === QuestionKind.KNOWS;
-      fill(place, isLong ? essence(found) : answerLines(found));
+      fill(place, of in LEAST ? essence(found, LEAST[of]) : answerLines(found));
     })
     .catch(() => fill(place)); // what stands below answers, too, or says what is wrong
   return place;
