@@ -30,7 +30,7 @@ from keepsake.happening import (
     own_deed_of,
 )
 from keepsake.json_lines import parsed
-from keepsake.language.perception import stems, telling
+from keepsake.language.perception import COMMON_WORDS, stems, telling
 from keepsake.recall.documents import DocumentKind
 from keepsake.tracing.wording import Wording
 from keepsake.web.access import BadRequest, NotFound
@@ -109,6 +109,12 @@ def _in(part: str, names: Sequence[str]) -> bool:
     return not wanted or any(wanted in name.casefold() for name in names)
 
 
+def telling_words_of(question: str) -> tuple[str, ...]:
+    """Return the words of a question without stop words; all of them if it has no others."""
+    every = words_of(question)
+    return tuple(each for each in every if each not in COMMON_WORDS) or every
+
+
 def words_of(question: str) -> tuple[str, ...]:
     """Return the different words of a question, in small letters."""
     return tuple(dict.fromkeys(_WORD.findall(question.casefold())))
@@ -161,7 +167,7 @@ def _by_meaning(
                 best.append(shown.found(memory, agent, has_words=wording.is_said_in(told)))
         if len(best) >= limit:
             break
-    return SearchView(hits=tuple(best[:limit]), complete=True, by=By.MEANING)
+    return _answer(best[:limit], question, By.MEANING)
 
 
 def best_by_meaning(
@@ -237,8 +243,16 @@ def _by_words(
     # Each archive is only read as far as the newest memories of all need it.
     newest = islice(merge(*streams, key=lambda hit: hit[0].time, reverse=True), limit)
     shown = _Shown()
-    hits = tuple(shown.found(memory, agent, has_words=True) for memory, agent in newest)
-    return SearchView(hits=hits, complete=all(each.complete for each in read), by=By.WORDS)
+    hits = [shown.found(memory, agent, has_words=True) for memory, agent in newest]
+    complete = all(each.complete for each in read)
+    return _answer(hits, question, By.WORDS, complete=complete)
+
+
+def _answer(
+    hits: Sequence[FoundView], question: str, by: By, *, complete: bool = True
+) -> SearchView:
+    marked = telling_words_of(question)
+    return SearchView(hits=tuple(hits), by=by, words=marked, complete=complete)
 
 
 class _Shown:

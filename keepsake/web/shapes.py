@@ -355,5 +355,8 @@ class SearchView(Shape):
     by: str
     """``meaning`` if they were found by meaning and words, ``words`` if by exact words: as asked,
     or because no index can be searched."""
+    words: tuple[str, ...]
+    """The words of the question that tell something, in small letters; all of them if none does.
+    What has them is marked in the memories."""
     complete: bool
     """False if only the newest part of the archives was read, because they are very long."""

@@ -91,3 +91,17 @@ def test_of_many_agents_the_newest_come_first_and_no_archive_is_read_further(tmp
     assert [each.memory.text for each in answer.hits] == said
     assert [each.agent for each in answer.hits] == ["Joss", "Mira", "Joss", "Mira", "Joss"]
     assert answer.complete
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("The Name of the bell", ("name", "bell")),
+        ("the of", ("the", "of")),  # else nothing would show why a memory was found
+        ("", ()),
+    ],
+)
+def test_the_answer_names_the_words_that_tell_something(village, question, words):
+    agents = [(1, "Mira", village.folder / "Mira", None)]
+    answer = search(agents, question, By.WORDS, MemoryFilter(person="Anneke"), 5)
+    assert answer.words == words

@@ -231,7 +231,7 @@ function saidBy({ tellings }, id, number) {
 }
 
 /** Draw what was found. `answered`: whether it is said above how the agent has the words: then what is only near them is folded. */
-function draw(found, { q = "", by }, answered) {
+function draw(found, { q, by }, answered) {
   const all = happenings(found.hits).slice(0, MOST);
   // What has the words is surer than what is only near them in meaning.
   const rows = [...all.filter(isWorded), ...all.filter((row) => !isWorded(row))];
@@ -240,7 +240,7 @@ function draw(found, { q = "", by }, answered) {
   const order = found.by === By.MEANING ? "the best first" : "the newest first";
   const instead =
     q && by !== found.by ? " No index can be searched now, so exact words were searched." : "";
-  const words = q.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const { words } = found;
   const near = words.length && found.by === By.MEANING ? nearness(shown) : "";
   fill(
     byId("summary"),
@@ -345,7 +345,7 @@ function before(link) {
   return link && [link, " · "];
 }
 
-/** The text with the searched words marked: at the beginning of a word, or a single letter as a word. */
+/** The text with those of the searched words marked that tell something: at the beginning of a word, or a single letter as a word. */
 function marked(text, words) {
   if (!words.length) return text;
   const letter = "[\\p{L}\\p{N}_]";
