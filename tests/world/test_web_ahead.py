@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.books.kept_lines import Commitment, CommitmentKind
-from keepsake.books.plan import Plan
+from keepsake.books.plan import Plan, PlanState
 from keepsake.books.usual_hours import UsualHours
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.happening import Person
@@ -100,6 +100,24 @@ class TestAhead(AskedWorld):
         assert loaf["whole_day"]
         assert datetime.fromisoformat(loaf["at"]) == datetime(2026, 5, 10).astimezone()
         assert loaf["said"] is not None
+
+    def test_a_promise_whose_plan_is_done_is_not_due(self):
+        noon = datetime(2026, 5, 9, 12).astimezone()
+        self.services.clock = FixedClock(noon)
+        books = self.mind.books
+        newest = self.mind.memory.memory.archive.last_number
+        tom = Person("Tom", self.tom)
+        kind = CommitmentKind.PROMISE
+        for what, hour in (("a loaf", 9), ("an eel", 10)):
+            due = DueDay(date(2026, 5, 9), time(hour))
+            books.commitments.add(Commitment(kind, "Tom", what, newest, key=tom.id, due=due))
+        at = When(noon - timedelta(hours=3))
+        books.plans.add(Plan(what="bring Tom bread", when=at, whom=tom, since=newest))
+        loaf, _ = self.get("/promises")
+        assert loaf["plan"] == books.plans.current[0].number
+        books.plans.set_state(books.plans.current[0], PlanState.DONE)
+        (open_one,) = self.get("/promises")
+        assert open_one["text"] == "an eel"
 
     def test_a_promise_without_a_day_in_the_file_may_name_it_as_of_when_it_was_said(self):
         archive = self.mind.memory.memory.archive

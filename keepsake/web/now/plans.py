@@ -9,13 +9,14 @@ from collections.abc import Iterator
 
 from keepsake.agent.mind import Mind
 from keepsake.agent.plans.shown_plans import promise_of
-from keepsake.books.kept_lines import CommitmentKind
+from keepsake.books.kept_lines import Commitment, CommitmentKind
+from keepsake.books.plan import Plan, PlanState
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import (
     mind_by_number,
 )
 from keepsake.web.privacy import kept_by
-from keepsake.web.questions.clock import moment_of
+from keepsake.web.questions.clock import as_shown, moment_of
 from keepsake.web.shapes import PlanRow, PromiseRow
 from keepsake.web.world import on_reactor
 
@@ -45,7 +46,10 @@ def plans(*, ended: bool = False) -> list[PlanRow]:
 
 @on_reactor
 def promises() -> list[PromiseRow]:
-    """Return the promises of all agents, those of each agent in the order of its file."""
+    """Return the open promises of all agents, those of each agent in the order of its file.
+
+    One whose plan is done is not open, although its agent has not said that it is kept.
+    """
     found = [
         row
         for agent in all_agents()
@@ -58,8 +62,10 @@ def promises() -> list[PromiseRow]:
 def _promises_of(mind: Mind, number: int, name: str) -> Iterator[PromiseRow]:
     made = mind.books.commitments.items
     planned = {promise_of(each, made): each.number for each in mind.books.plans.current}
+    done = [each for each in mind.books.plans.items if each.state is PlanState.DONE]
+    kept = {promise for each in done if is_for(each, promise := promise_of(each, made))}
     for each in made:
-        if each.kind is CommitmentKind.PROMISE:
+        if each.kind is CommitmentKind.PROMISE and (each in planned or each not in kept):
             yield PromiseRow(
                 id=number,
                 agent=name,
@@ -72,3 +78,16 @@ def _promises_of(mind: Mind, number: int, name: str) -> Iterator[PromiseRow]:
                 part=each.due.part if each.due else "",
                 plan=planned.get(each, 0),
             )
+
+
+def is_for(plan: Plan, promise: Commitment | None) -> bool:
+    """Return whether a plan has the day of a promise, and its hour if it has one.
+
+    Without a time that is not known: the plan may have been for another promise to the same person.
+    """
+    if promise is None or promise.due is None or plan.at is None:
+        return False
+    at = as_shown(plan.at)
+    hour = promise.due.hour
+    same_hour = hour is None or (at.hour, at.minute) == (hour.hour, hour.minute)
+    return at.date() == promise.due.day and same_hour

@@ -106,16 +106,19 @@ function words({ agent, line, place, whom, state, why, cause, sender }) {
 
 function summary(shown, promised, undated) {
   const open = shown.filter(({ state }) => !(state in ENDED)).length;
-  const ended = Object.entries(ENDED).map(
-    ([state, said]) => `${count(shown.filter((each) => each.state === state).length)} ${said}`,
-  );
+  const ends = Object.entries(ENDED).map(([state, said]) => {
+    const number = shown.filter((each) => each.state === state).length;
+    return number ? `${count(number)} ${said}` : null;
+  });
+  const ended = ends.filter(Boolean);
+  const last = ended.length ? ` Of the last that have ended: ${ended.join(", ")}.` : "";
   const due = shown.filter(isDue).length;
   const all = open > 1 ? ", all due" : ", due";
   const ofThem = due ? (due === open ? all : `, ${count(due)} of them due`) : "";
   const which = undated.length < promised.length ? `, ${count(undated.length)} of them` : "";
   const dateless = undated.length ? `${which} for no certain time` : "";
   const also = promised.length ? ` ${many(promised.length, "promise")}${dateless}.` : "";
-  return `${many(open, "open plan")}${ofThem}.${also} Of the last that have ended: ${ended.join(", ")}.`;
+  return `${many(open, "open plan")}${ofThem}.${also}${last}`;
 }
 
 /** The plan that is due next; those whose time has come stand in the first table. */
@@ -157,7 +160,7 @@ function row(plan) {
     whatOf(plan, what),
     el("td", {}, place && el("bdi", {}, place)),
     el("td", { class: "whom" }, whom ? personLink(whom) : null),
-    el("td", { class: promised ? null : "asked-by" }, saidOn(plan) ?? askedBy(plan)),
+    saidOn(plan) ? el("td", {}, saidOn(plan)) : el("td", { class: "asked-by" }, askedBy(plan)),
     el(
       "td",
       {},
