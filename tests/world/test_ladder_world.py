@@ -7,6 +7,7 @@ from unittest.mock import patch
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.books.kept_lines import Commitment, CommitmentKind
+from keepsake.books.plan import Plan, PlanState
 from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Thought
 from keepsake.events.values import CompactReason
@@ -195,6 +196,17 @@ class TestBuilders(Building, LadderWorld):
         assert "a bowl of soup" in self.type("@rules", "line")
         assert "Dropped" in self.type("@rules/drop Tom", "Dropped")
         assert self.mind.memory.commitments.items == ()
+
+    def test_a_promise_is_dropped_with_the_plan_that_reminds_of_it(self):
+        soup = Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 2)
+        self.mind.memory.commitments.add(soup)
+        plans = self.mind.books.plans
+        reminder = plans.add(Plan(what=soup.text, since=soup.number))
+        other = plans.add(Plan(what="sweep the floor", since=soup.number))
+        self.type("@rules/drop Tom", "Dropped")
+        assert plans.current == (other,)
+        ended = next(each for each in plans.items if each.number == reminder.number)
+        assert ended.state is PlanState.DROPPED
 
     def test_a_compaction_that_runs_already_is_no_failure(self):
         self.chatter(8)

@@ -7,17 +7,21 @@ newer ones are read from the archive.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from keepsake.agent.body import AgentRef, Body
 from keepsake.agent.memory.shelf import PageNeeds, Reader, Shelf
+from keepsake.agent.plans.shown_plans import reminds_of
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings.identity import identity_of, is_agent
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.agent.surroundings.people import people_near
 from keepsake.archive.privacy import Audience, PrivateWords
+from keepsake.books.kept_lines import Commitment
 from keepsake.books.person_line import PersonLine
+from keepsake.books.plan import PlanState
+from keepsake.events.values import Author
 from keepsake.happening import PersonId
 from keepsake.language.perception import names
 
@@ -91,6 +95,36 @@ class Books(Shelf):
             of_old=of_old,
             near=[name_of(person, agent) for _, person in near],
         )
+
+    def close_commitments(
+        self,
+        which: Callable[[Commitment], bool],
+        state: PlanState,
+        *,
+        by: Author,
+        going_on: int = 0,
+    ) -> int:
+        """Remove promises and rules, and end the plans that only remind of such a promise; blocks.
+
+        Args:
+            which: Whether a promise or rule is one of them.
+            state: How the plans end.
+            by: Who removes them.
+            going_on: The number of the plan that is carried out now, which ends by itself; 0 for
+                none.
+
+        Returns:
+            How many promises and rules were removed.
+
+        Raises:
+            NoteRefused: A file cannot be written.
+        """
+        gone = [each for each in self.commitments.items if which(each)]
+        count = self.commitments.close(lambda each: each in gone, by=by)
+        for plan in self.plans.current:
+            if plan.number != going_on and reminds_of(plan, gone) is not None:
+                self.plans.set_state(plan, state, by=by)
+        return count
 
     def _reader(self, private: PrivateWords, first: int | None) -> Reader:
         return Reader(private, first, self._services.limits.prompt_tokens)

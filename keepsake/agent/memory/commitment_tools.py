@@ -347,10 +347,9 @@ class CommitmentTools:
             return each.as_known_to(lambda n: self._memory.private.may_hear([n], known.audience))
 
         promise = self._books.commitments.find(command.argument, shown)
-        self._books.commitments.close(lambda each: each == promise, by=Author.AGENT)
-        for plan in self._books.plans.current:
-            if plan.number != known.plan and reminds_of(plan, (promise,)) is not None:
-                self._books.plans.set_state(plan, PlanState.DONE)
+        self._books.close_commitments(
+            lambda each: each == promise, PlanState.DONE, by=Author.AGENT, going_on=known.plan
+        )
         return f"{results.PROMISE_KEPT}{(shown(promise) or promise).line}"
 
 

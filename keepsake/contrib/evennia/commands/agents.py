@@ -197,7 +197,7 @@ class CmdAgent(BuilderCommand):
         if drop and not wanted:
             raise KeepsakeError("No person is named", "Example: @rules/drop Tom")
         agents = [self.agent_named(wanted)] if wanted and not drop else all_agents()
-        kept = [(agent.key, self.mind(agent).memory.commitments) for agent in agents]
+        kept = [(agent.key, self.mind(agent).books) for agent in agents]
         self.answer(lambda: books.rules_dropped(kept, wanted) if drop else books.rules(kept))
 
     # -- creating, deleting and acting on agents

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from keepsake.agent.memory.books import Books
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings.routes import place_names
-from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Commitments, Pinned
+from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Pinned
+from keepsake.books.plan import PlanState
 from keepsake.books.plan_lines import read_plan
 from keepsake.contrib.evennia.commands.base import Query, one_line, plain, table
 from keepsake.contrib.evennia.wording import counted
@@ -118,26 +120,33 @@ def _block(name: str, pinned: Pinned) -> str:
     return "\n".join([title, *rows, *over])
 
 
-def rules(books: Sequence[tuple[str, Commitments]]) -> str:
+def rules(books: Sequence[tuple[str, Books]]) -> str:
     """``@rules``: list the open promises and rules of the agents."""
     rows = [
         (name, each.kind.value, plain(each.who), each.number, one_line(each.text, 60))
         for name, book in books
-        for each in book.items
+        for each in book.commitments.items
     ]
     shown = table(("Agent", "Kind", "Person", "Memory", "Text"), rows)
     return f"{shown}\n{counted(len(rows), 'line')}" if rows else "No promise or rule is open."
 
 
-def rules_dropped(books: Sequence[tuple[str, Commitments]], person: str) -> str:
-    """``@rules/drop``: drop one person's promises and rules; KeepsakeError if there are none."""
+def rules_dropped(books: Sequence[tuple[str, Books]], person: str) -> str:
+    """``@rules/drop``: drop one person's promises and rules; KeepsakeError if there are none.
+
+    The plans that only remind an agent of such a promise are dropped, too.
+    """
     wanted = person.casefold()
 
     def theirs(each: Commitment) -> bool:
         return wanted in (each.key.casefold(), each.who.casefold())
 
-    gone = {name: count for name, book in books if (count := book.close(theirs))}
+    gone = {name: count for name, book in books if (count := _dropped(book, theirs))}
     if not gone:
         raise KeepsakeError(f"No agent has a promise or rule of {plain(person)}", "See @rules")
     counts = ", ".join(f"{name} {count}" for name, count in gone.items())
     return f"|gDropped|n promises and rules of {plain(person)}: {counts}."
+
+
+def _dropped(book: Books, which: Callable[[Commitment], bool]) -> int:
+    return book.close_commitments(which, PlanState.DROPPED, by=Author.BUILDER)
