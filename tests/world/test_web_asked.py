@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 from dataclasses import replace
 from datetime import timedelta
 
@@ -229,6 +230,15 @@ class TestAsked(AskedWorld):
     def test_a_time_is_read_although_a_question_mark_follows_it(self):
         told = self.offered("What did Mira remember yesterday at 19:30?")[0]
         assert told == self.offered("Mira yesterday 19:30")[0]
+
+    def test_a_day_of_the_week_is_the_last_one_that_was_or_the_coming_one(self):
+        for name in calendar.day_name:
+            then, ahead, *_ = self.offered(f"Mira {name}")
+            assert then.startswith(f"What did Mira remember on {name[:3]} ")
+            assert ahead == "What will Mira do next, and tomorrow?"
+            page = self.web.get("/agents/ask/", {"q": f"Mira {name}"})
+            assert page.status_code == 200, "either may be meant"
+        assert "remember" not in self.offered("Mira morgen")[0]
 
     def test_no_line_is_offered_that_was_never_said(self):
         self.ask("Jo went to the pump, where the water is.", "> say Is she where the bell was?")

@@ -87,8 +87,12 @@ def _of_agent(typed: Typed) -> Iterator[_Offer]:
     if typed.means(QuestionKind.WHERE):
         yield _where(typed, next(iter(typed.people), agent.name), 2.0)
     yield from _with_words(typed, agent)
-    for asked, weight in ((QuestionKind.NEXT, 0.5), (QuestionKind.LOST, 0.3)):
-        yield _offer(typed, asked, agent, weight=weight, whole=not typed.rest(asked))
+    day = typed.rest(QuestionKind.NEXT)
+    whole = not day or typed.is_coming_day(day)
+    yield _offer(typed, QuestionKind.NEXT, agent, weight=0.5, whole=whole)
+    yield _offer(
+        typed, QuestionKind.LOST, agent, weight=0.3, whole=not typed.rest(QuestionKind.LOST)
+    )
     if not typed.people:
         whole = not typed.rest(QuestionKind.SAID)
         yield _offer(typed, QuestionKind.SAID, agent, weight=0.4, whole=whole)

@@ -6,10 +6,11 @@ is about. The order of the words does not matter, but the agent named first is a
 
 from __future__ import annotations
 
+from calendar import day_name
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import dropwhile
 
@@ -149,14 +150,32 @@ class Typed:
         if agent is None or agent.mind is None:
             return None
         words = self.rest(QuestionKind.THEN, people=True).split()
-        today = as_shown(runtime().clock.now()).date()
+        today = _today()
         for length in range(min(len(words), _LONGEST_PHRASE), 0, -1):
             for start in range(len(words) - length + 1):
                 phrase = " ".join(words[start : start + length])
-                if names_day(phrase, today, today + timedelta(days=1)):
+                tomorrow = today + timedelta(days=1)
+                if names_day(phrase, today, tomorrow) and not _is_weekday(phrase, tomorrow):
                     return None
                 try:
                     return phrase, moment_meant(agent, phrase)
                 except KeepsakeError:
                     continue
         return None
+
+    def is_coming_day(self, phrase: str) -> bool:
+        """Whether a phrase is one word that names a day to come: tomorrow, or a day of the week.
+
+        A day of the week is the coming one of what will be, and the last one of what was.
+        """
+        week = (_today() + timedelta(days=far) for far in range(1, len(day_name) + 1))
+        return len(phrase.split()) == 1 and any(names_day(phrase, _today(), day) for day in week)
+
+
+def _today() -> date:
+    return as_shown(runtime().clock.now()).date()
+
+
+def _is_weekday(phrase: str, day: date) -> bool:
+    """Whether a phrase has the name of a day of the week, and not only a word such as tomorrow."""
+    return names_day(phrase, day - timedelta(days=2), day)
