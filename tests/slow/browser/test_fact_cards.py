@@ -31,6 +31,31 @@ def test_who_said_what_nobody_told_them_is_marked(page: Page, world: WatchedWorl
     expect(page.locator("#sources > li")).to_contain_text("from whom is not known")
 
 
+def test_what_was_told_again_has_its_number_of_the_map(page: Page, world: WatchedWorld):
+    page.goto("/agents/fact")
+    times = ("2026-05-01T12:00:00+00:00", "2026-05-01T12:06:00+00:00")
+    spell = {"time": times[0], "standing": "window", "kept": "verbatim", "has": "x"}
+    spell |= {"compaction": 0, "n": 4}
+    step = {"id": 2, "n": 4, "time": times[0], "step": "heard it"}
+    nell = {"id": 2, "agent": "Nell", "source": "Ann", "heard": "A lantern.", "path": [step]}
+    nell |= {"memories": [4, 5], "spells": [spell], "acts": []}
+    telling = {"place": "", "to": ["Nell"], "manner": "say", "private": False, "rests_on": 0}
+    telling |= {"link": None, "came_from": "", "id": None, "speaker": "Ann"}
+    tellings = [
+        {**telling, "happening": f"h{n}", "time": time, "text": text}
+        | {"hearings": [{"id": 2, "n": n, "way": "told"}]}
+        for n, time, text in ((4, times[0], "A lantern."), (5, times[1], "The lantern, again."))
+    ]
+    found = {"words": "lantern", "memory": None, "suggested": [], "complete": True, "noted": []}
+    serve_fact(page, {**found, "tellings": tellings, "knowers": [nell], "echoes": []})
+    page.goto("/agents/fact?q=lantern")
+    expect(page.locator("#sources .number")).to_have_text("1")
+    number = page.locator("#news .number")
+    expect(number).to_have_text("2")
+    number.click()
+    expect(page.locator("#telling-2")).to_have_class(re.compile("chosen"))
+
+
 def test_a_summary_that_knows_too_much_is_flagged(page: Page, world: WatchedWorld):
     page.goto("/agents/fact")
     echo = {

@@ -85,9 +85,16 @@ def test_several_lines_that_are_ticked_are_one_answer_in_order_of_time(
 
 def test_what_is_near_to_what_counts_is_folded(page: Page, world: WatchedWorld):
     world.say("The copper kettle sings in F")
-    step = {**NEAR, "n": 8, "text": "Mind the step.", "happenings": ["h8"]}
+    page.goto("/agents/fact")
+    rows = page.evaluate("() => fetch('/agents/api/agents').then((answer) => answer.json())")
+    agent = next(each for each in rows["agents"] if each["name"] != "Mira")
+    hearer = {"id": agent["id"], "agent": agent["name"], "n": 3, "way": "told", "source": "Bob"}
+    step = {**NEAR, "n": 8, "text": "Mind the step.", "happenings": ["h8"], "knowers": [hearer]}
     serve(page, "fact/near?*", [step])
     page.goto("/agents/fact?q=copper+kettle")
+    ignorant = page.locator("#ignorant")
+    expect(ignorant).to_contain_text(f"{agent['name']} heard lines near in meaning, which do not")
+    expect(ignorant).not_to_have_text(re.compile(f"Not found with [^.]*{agent['name']}"))
     meant = page.locator("#meant")
     expect(meant.locator("li")).to_be_hidden()
     meant.get_by_text("1 line near in meaning, not counted").click()

@@ -56,11 +56,20 @@ export function drawUnknowing() {
   fill(byId("ignorant"), known.size && others.length ? unknowing(others) : "");
 }
 
-/** Words that were typed were looked for as such, and in no others. */
+/** Words that were typed were looked for as such, and in no others. Who heard a near line perhaps knows it from there. */
 function unknowing(others) {
-  const all = inWords(others.map(({ name }) => name));
-  if (!typed()) return `It has not reached ${all}, as far as the archives say.`;
-  return [`Not found with ${all}, who may have it in other words. `, search()];
+  const named = (some) => inWords(some.map(({ name }) => name));
+  if (!typed()) return `It has not reached ${named(others)}, as far as the archives say.`;
+  const near = new Set(page.near.flatMap(({ knowers }) => knowers.map(({ id }) => id)));
+  const perhaps = others.filter(({ id }) => near.has(id));
+  const rest = others.filter(({ id }) => !near.has(id));
+  return [
+    perhaps.length
+      ? `${named(perhaps)} heard lines near in meaning, which do not count unless you choose them. `
+      : "",
+    rest.length ? `Not found with ${named(rest)}, who may have it in other words. ` : "",
+    search(),
+  ];
 }
 
 function search() {

@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { el, fill, many, moment } from "./dom.js";
+import { drawUnknowing } from "./fact_answer.js";
 import { box, choices, takeIn, takeTicked } from "./fact_choice.js";
 import { chosen, page } from "./fact_state.js";
 import { inWords } from "./sentences.js";
@@ -30,6 +31,7 @@ export async function drawMeant(section, found, follow) {
   const lines = (await found).filter((each) => !isKnown(each)).slice(0, MOST);
   if (now !== asked) return;
   page.near = lines;
+  drawUnknowing(); // who heard one of these may know it
   section.hidden = !lines.length && !chosen();
   const none = page.fact.tellings.every(({ asks }) => asks);
   fill(section, choices(follow), lines.length ? offered(lines, none, follow) : null);

@@ -2,7 +2,7 @@
 
 import { byId, count, el, fill, sameDay, tick } from "./dom.js";
 import { face } from "./faces.js";
-import { grouped, page, seconds } from "./fact_state.js";
+import { grouped, page, seconds, tellingOf } from "./fact_state.js";
 import { NewsKind, Way } from "./kinds.js";
 import { privacyMark, WHISPERED } from "./privacy.js";
 import { inWords } from "./sentences.js";
@@ -20,7 +20,7 @@ const BEARS = { [NewsKind.ASKED]: " asked" };
 export function drawSources(until, show) {
   const { sources } = page.fact.who;
   const all = sources.filter(({ time }) => seconds(time) <= until);
-  drawNews(until);
+  drawNews(until, show);
   const drawn = JSON.stringify(all);
   const list = byId("sources");
   if (list.dataset.drawn === drawn) return;
@@ -65,18 +65,7 @@ function step(each, hours, show) {
     el(
       "p",
       {},
-      number
-        ? el(
-            "button",
-            {
-              type: "button",
-              class: "number plain",
-              title: "On the map",
-              on: { click: () => show(number) },
-            },
-            String(number),
-          )
-        : null,
+      onMap(number, show),
       el("span", { class: "dim" }, `${tick(time, !hours)} `),
       doubtful ? el("span", { class: "dim" }, "perhaps ") : null,
       source ? face({ name: source, id: teller }) : null,
@@ -84,6 +73,22 @@ function step(each, hours, show) {
     ),
     el("a", { class: "line", href: `/agents/fact?agent=${id}&n=${n}`, dir: "auto" }, text),
   );
+}
+
+/** The number of a telling, which shows it on the map; null for none. */
+function onMap(number, show) {
+  return number
+    ? el(
+        "button",
+        {
+          type: "button",
+          class: "number plain",
+          title: "On the map",
+          on: { click: () => show(number) },
+        },
+        String(number),
+      )
+    : null;
 }
 
 /** Those of a step: to whom it was told, and how; then who stood by. */
@@ -127,15 +132,15 @@ function how({ source, to, way, private: hidden, asks }) {
   return hidden || (way === Way.WHISPERED ? WHISPERED : "aloud");
 }
 
-/** Draw what else was said of it until a time: told again, or asked. */
-function drawNews(until) {
+/** Draw what else was said of it until a time: told again, or asked. What is on the map has its number here, too. */
+function drawNews(until, show) {
   const news = page.fact.who.news.filter(({ time }) => seconds(time) <= until);
   byId("later").hidden = !news.length;
   const list = byId("news");
   const drawn = JSON.stringify(news);
   if (list.dataset.drawn === drawn) return;
   list.dataset.drawn = drawn;
-  const lines = news.map(newsLine);
+  const lines = news.map((each) => newsLine(each, show));
   const rest = lines.length - NEWS;
   fill(
     list,
@@ -155,11 +160,12 @@ function drawNews(until) {
   );
 }
 
-function newsLine({ id, n, time, speaker, to, text, private: hidden, kind }) {
+function newsLine({ id, n, time, speaker, to, text, private: hidden, kind }, show) {
   const whom = to.length ? ` to ${inWords(to)}` : "";
   return el(
     "li",
     { class: hidden ? "whispered" : "" },
+    onMap(tellingOf(id, n)?.number, show),
     el("span", { class: "dim" }, `${tick(time, false)} `),
     el("b", {}, el("bdi", {}, `${speaker}${whom}`)),
     hidden ? [" ", privacyMark(hidden)] : null,

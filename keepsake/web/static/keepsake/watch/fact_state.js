@@ -34,6 +34,7 @@ export const seconds = (iso) => Date.parse(iso) / 1000;
 export function take(answer = {}) {
   const fact = { ...NONE, ...answer };
   page.fact = fact;
+  page.near = []; // they come later
   const numbered = new Map(fact.tellings.map((telling, i) => [telling.happening, i + 1]));
   for (const telling of fact.tellings) {
     telling.number = numbered.get(telling.happening);
