@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepsake.agent.surroundings.identity import is_agent
+from keepsake.contrib.evennia.characters import greeter
 from keepsake.contrib.evennia.reacting import CALLED_SECONDS
 from keepsake.happening import KnownVerb
 from keepsake.tasks.deed import spoken_to
@@ -39,9 +40,9 @@ class TestWhoThinks(AgentsWorld):
 
     def test_who_comes_and_speaks_to_one_is_greeted_by_nobody_else(self):
         quay = self.add_room("The Quay")
-        for greeter in self.agents:
+        for host in self.agents:
             for each in self.agents:
-                each.db.talkativeness = 1.0 if each is greeter else 0.1
+                each.db.talkativeness = 1.0 if each is host else 0.1
             self.clock.advance(700)  # later than the last greeting
             for addressed in self.agents:
                 self.char1.move_to(quay, quiet=True)
@@ -50,6 +51,41 @@ class TestWhoThinks(AgentsWorld):
                 self.settle()
                 (prompt,) = self.calls(f"talk {addressed.key} Good day.")
                 assert prompt.startswith(f"You are {addressed.key}")
+
+    def test_who_comes_and_speaks_to_the_room_is_answered_once_and_greeted_by_nobody(self):
+        quay = self.add_room("The Quay")
+        mira, bram, _ = self.agents
+        bram.home = quay
+        self.calls("talk bram Good day.")
+        self.char1.move_to(quay, quiet=True)
+        self.pass_time(100)
+        assert greeter(self.room1, self.char1) is mira
+        self.char1.move_to(self.room1)
+        (prompt,) = self.calls("say What a morning.")
+        assert prompt.startswith("You are Bram."), "with whom he talked a moment ago"
+
+    def test_a_greeting_that_waits_for_the_model_is_dropped_if_the_guest_speaks(self):
+        quay = self.add_room("The Quay")
+        mira, bram, _ = self.agents
+        self.char1.move_to(quay, quiet=True)
+        self.pass_time(30)
+        bram.home = quay
+        assert greeter(self.room1, self.char1) is mira
+        gate = self.hold_answers()
+        before = len(self.prompts())
+        for each in ("Bram", "Wren"):
+            self.ada.execute_cmd(f"talk {each} Are the bees asleep?")
+        self.clock.advance(3)
+        self.settle(lambda: len(self.prompts()) > before + 1, seconds=5)
+        self.char1.move_to(self.room1)
+        for _ in range(20):
+            self.clock.advance(0.5)
+            self.settle(self.posted.empty)
+        assert mira.mind.thinker.turn is not None, "she means to greet him"
+        self.char1.execute_cmd("say What a morning.")
+        gate.set()
+        self.pass_time(30)
+        assert not any("who has come" in each for each in self.prompts()[before:])
 
     def test_after_that_words_to_nobody_are_for_the_same_one(self):
         self.calls("talk bram Good day.")

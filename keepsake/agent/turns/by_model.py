@@ -16,6 +16,7 @@ from keepsake.agent.turns.context import speaks_openly_now
 from keepsake.agent.turns.prompts.plans_shown import spoken_of_by
 from keepsake.agent.turns.prompts.prompting import BuiltPrompt, prompt_of
 from keepsake.agent.turns.state import Turn
+from keepsake.agent.turns.waiting import is_moot_greeting
 from keepsake.archive.privacy import Audience
 from keepsake.books.persona import secret_lines
 from keepsake.errors import KeepsakeError
@@ -150,6 +151,9 @@ class _Request:
         if agent.db.paused or agent.db.asleep or turn.is_plan_gone:
             return None
         wanted = turn.take_newer()
+        window = turn.tools.memory.memory.context().window
+        if wanted is not None and is_moot_greeting(window, wanted):
+            return None
         if not (form.acts_unprompted or turn.context.partner):
             return None
         if wanted is not None and speaks_openly_now(agent, turn.context, wanted, turn.tools.memory):

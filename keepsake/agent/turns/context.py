@@ -11,7 +11,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings.identity import identity_of
 from keepsake.agent.surroundings.naming import name_of
 from keepsake.agent.surroundings.people import people_near, persons_near
-from keepsake.agent.turns.waiting import Unanswered, is_said_to_me, unanswered
+from keepsake.agent.turns.waiting import Unanswered, is_moot_greeting, is_said_to_me, unanswered
 from keepsake.archive.privacy import NO_PRIVATE_WORDS, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.aloud import Aloud
@@ -88,6 +88,7 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     # Answered, or the two have parted since.
     known = any(each.number == impulse.memory_number for each in window)
     answered = 0 < impulse.memory_number <= waiting.since or (known and not waiting.memories)
+    answered = answered or is_moot_greeting(window, impulse)
     aloud = _aloud(waiting)
     return TurnContext(impulse, impulse.person, whispered, audience, waiting.words, aloud, answered)
 

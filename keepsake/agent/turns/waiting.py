@@ -147,6 +147,27 @@ def all_waiting(
     return [memory for memory in window if waits(memory)]
 
 
+def is_moot_greeting(window: Sequence[Memory], impulse: Impulse) -> bool:
+    """Return whether a turn is to greet people who have all spoken since they came.
+
+    Their words are a reason to think of their own, for whomever they are.
+    """
+    if impulse.kind is not ImpulseKind.ARRIVAL:
+        return False
+    return all(_has_spoken_since_coming(window, each) for each in (impulse.person, *impulse.others))
+
+
+def _has_spoken_since_coming(window: Sequence[Memory], person: Person) -> bool:
+    came = _parted_at(window, person)
+    return any(
+        each.number > came
+        and each.heard is not None
+        and each.heard.speaker.is_same(person)
+        and each.event not in BY_RULE
+        for each in window
+    )
+
+
 def _reasons(impulse: Impulse, person: Person) -> frozenset[int]:
     """Return the numbers of the memories that are the reason of the turn, if a person caused it."""
     if not impulse.person.is_same(person):
