@@ -2,6 +2,7 @@
 
 import gc
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,10 @@ from tests.log_lines import LogLines
 os.environ |= {"OLLAMA_HOST": "127.0.0.1:9", "KEEPSAKE_MODEL": "none"}
 os.environ.pop("KEEPSAKE_OPENAI_HOST", None)
 os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # tests never use a real world's database
+
+# The same days and nights on every machine. A test of another zone sets it for itself.
+os.environ["TZ"] = "UTC"
+time.tzset()
 
 # No test cuts the power, so nothing waits for the disk. keepsake.json_lines keeps one of these
 # functions, so this line precedes its import. Child processes still wait for the disk.
