@@ -8,6 +8,7 @@ none. A file may be a link: the game then reads and writes what the link leads t
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping
@@ -55,13 +56,16 @@ def read(path: Path, most: int = MOST_BYTES) -> str | None:
 
 
 def unusable(path: Path, error: Exception) -> NoteRefused:
-    """Return the error for a file that cannot be read or written."""
+    """Return the error for a file that cannot be read or written, with the cure of its cause."""
     reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:_MOST_REASON]
-    return NoteRefused(
-        f"{path} cannot be read or written ({reason})",
-        "Save it as UTF-8, fix the lines between its `---`, free some disk space or fix the "
-        "permissions",
-    )
+    match error:
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            cure = "Free some disk space"
+        case OSError():
+            cure = "Fix the file, its folder or their permissions"
+        case _:
+            cure = "Save it as UTF-8, and fix the lines between its `---`"
+    return NoteRefused(f"{path} cannot be read or written ({reason})", cure)
 
 
 def free_name(path: Path) -> Path:

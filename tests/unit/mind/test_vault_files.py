@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -96,3 +98,37 @@ def test_edits_by_people_and_writes_by_the_game_are_all_seen(tmp_path_factory, s
             os.utime(path, ns=(moment, moment))
         assert store.refresh([path]).get(path) == good
         assert bool(store.problems()) == (path.exists() and path.read_text().startswith("#"))
+
+
+def refuse(error):
+    """Return a function that raises the error, in place of one that writes."""
+
+    def refused(*_given):
+        raise error
+
+    return refused
+
+
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [(errno.ENOSPC, "Free some disk space"), (errno.EROFS, "Fix the file, its folder or their")],
+)
+def test_a_file_that_cannot_be_written_is_reported_with_the_cure_of_the_cause(
+    store, tmp_path, monkeypatch, number, cure
+):
+    path = tmp_path / "note.md"
+    store.change(path, lambda *_: "A key.")
+    monkeypatch.setattr(os, "fsync", refuse(OSError(number, os.strerror(number))))
+    with pytest.raises(NoteRefused, match=re.escape(os.strerror(number))) as refused:
+        store.change(path, lambda *_: "A lock.")
+    assert refused.value.cure.startswith(cure)
+    assert [each.name for each in tmp_path.iterdir()] == ["note.md"]
+    assert path.read_text() == "A key."
+
+
+def test_a_file_that_is_no_text_is_reported_with_the_cure_of_the_cause(store, tmp_path):
+    path = tmp_path / "note.md"
+    path.write_bytes(b"\xff")
+    with pytest.raises(NoteRefused) as refused:
+        store.change(path, lambda *_: "A lock.")
+    assert refused.value.cure.startswith("Save it as UTF-8")
