@@ -18,7 +18,7 @@ from keepsake import database, vault_lock
 from keepsake.cli import processes
 from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
-from keepsake.errors import KeepsakeError
+from keepsake.errors import KeepsakeError, refusing
 from keepsake.files import replace_file
 from keepsake.models import fetching
 from keepsake.paths import (
@@ -55,6 +55,9 @@ _BUSY_SECONDS = 10.0
 """Seconds that a running world may take to answer this command."""
 _POLL_SECONDS = 0.2
 """Seconds between two looks at a world that starts or stops."""
+_START_BYTES = 4 << 20
+"""Bytes of free disk below which nothing starts. Evennia writes process numbers and logs, and ends
+in the middle of its start if it cannot; a new database takes the most, 1 MB and its journal."""
 _TAIL_LINES = 15
 """Lines of the launcher's output or the server's log that an error quotes."""
 _EMPTY_CHECKS = 2
@@ -86,6 +89,7 @@ def start(here: Places, say: Say, *, new_vault: bool = False) -> bool:
         end_all(processes.running_places(here), say)  # leftovers of a crashed world
         if taken := processes.taken_ports(here):
             raise KeepsakeError(taken[0], processes.ports_cure(here.ports))
+        check_room(here)
         database.check_world(here)
         database.check_intact(here)
         vault_lock.take(here).close()
@@ -100,6 +104,21 @@ def start(here: Places, say: Say, *, new_vault: bool = False) -> bool:
         if here.database_url:
             here.elsewhere.write_text(f"{database.address(here)}\n", encoding="utf-8")
     return True
+
+
+def check_room(here: Places) -> None:
+    """Check that the disk of the home has room for what a start writes.
+
+    Raises:
+        KeepsakeError: It has not.
+    """
+    probe = here.home / ".room"
+    cure = "Free some disk space, or set KEEPSAKE_HOME to a folder on a larger disk"
+    with refusing(f"{here.home} has no room for the files of a start", cure):
+        try:
+            probe.write_bytes(bytes(_START_BYTES))
+        finally:
+            probe.unlink(missing_ok=True)
 
 
 def keep_zone(here: Places, say: Say) -> None:
@@ -123,12 +142,14 @@ def reload(here: Places, say: Say) -> None:
     """Restart the Server with fresh code; players stay connected.
 
     Raises:
-        KeepsakeError: Nothing runs, or the world is too busy to answer, or the code cannot be
-            loaded: then the world keeps running unchanged. Or the new Server did not start.
+        KeepsakeError: Nothing runs, or the world is too busy to answer, or the disk is full, or the
+            code cannot be loaded: then the world keeps running unchanged. Or the new Server did not
+            start.
     """
     with processes.command_lock(here):
         here = processes.running_places(here)
         before = processes.ask(here, "ready", seconds=_BUSY_SECONDS)["pid"]
+        check_room(here)
         try:
             launch(here, "check", say)
         except KeepsakeError as error:

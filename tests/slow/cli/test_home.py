@@ -213,6 +213,17 @@ def test_without_a_world_the_command_says_what_to_do(copy):
     assert (status.returncode, json.loads(status.stdout)["ready"]) == (1, False)
 
 
+def test_nothing_starts_on_a_full_disk_and_the_cure_is_said(copy):
+    prepare(copy.here)
+    (copy.here.home / ".room").symlink_to("/dev/full")
+    refused = copy.keepsake("start")
+    assert refused.returncode == 1
+    assert "has no room for the files of a start (No space left on device)" in refused.stderr
+    assert "Free some disk space, or set KEEPSAKE_HOME to" in refused.stderr
+    assert not copy.here.database.exists(), "Evennia's launcher was not run"
+    assert sorted(each.name for each in copy.here.home.glob(".room")) == []
+
+
 # -- Evennia's settings: all files that a run writes are in the home
 
 

@@ -163,6 +163,16 @@ def test_a_reload_with_broken_code_leaves_the_world_unchanged(world, tmp_path):
     assert world.keepsake("status").returncode == 0
 
 
+def test_a_reload_on_a_full_disk_leaves_the_world_unchanged(world):
+    before = pids(world)
+    (world.here.home / ".room").symlink_to("/dev/full")
+    refused = world.keepsake("reload")
+    assert refused.returncode == 1
+    assert "Free some disk space" in refused.stderr
+    assert pids(world) == before
+    assert world.keepsake("status").returncode == 0
+
+
 def test_a_backup_of_the_running_world_has_all_earlier_memories(world, tmp_path):
     player = Player.new(world, "Anneke")
     player.see("Here:")
