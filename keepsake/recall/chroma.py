@@ -9,9 +9,11 @@ it takes 3 ms), so a query returns the nearest documents of all kinds.
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import json
 import os
+import sqlite3
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
@@ -50,6 +52,9 @@ _MOST_ROWS = 256
 """The most rows of one request: a book has many passages, and Chroma refuses too many at once."""
 _BUSY = (429, 502, 503, 504)
 """Statuses of a server that cannot answer now; what is stored may be sound."""
+_FULL = (f"(code: {sqlite3.SQLITE_FULL})", os.strerror(errno.ENOSPC))
+"""What the text of a refusal has if the disk is full: the code of Chroma's own database, or the
+system's words. What is stored is sound then."""
 
 
 class Chroma:
@@ -92,9 +97,9 @@ class Chroma:
             if 200 <= got.status < 300:
                 return json.loads(got.data)
             kind: type[IndexUnavailable] = VectorsUnusable
-            if got.status in _BUSY:
-                kind = IndexUnavailable
             text = f"{got.status}: {got.data[:200].decode(errors='replace')}"
+            if got.status in _BUSY or any(each in text for each in _FULL):
+                kind = IndexUnavailable
         except (HTTPError, ValueError) as error:  # ValueError: the answer is not JSON
             kind = VectorsSilent if isinstance(error, ReadTimeoutError) else IndexUnavailable
             text = str(error)

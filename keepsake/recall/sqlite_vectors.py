@@ -17,7 +17,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from keepsake.errors import IndexUnavailable
 from keepsake.recall.documents import passage_key
+from keepsake.recall.index.index_file import is_passing
 from keepsake.recall.stores import Made, Nearest, VectorsUnusable
 
 _SCHEMA = """
@@ -104,7 +106,7 @@ class SqliteVectors:
         """Create an empty collection in place of any other.
 
         Raises:
-            VectorsUnusable: The file cannot be written.
+            IndexUnavailable: The file cannot be written.
         """
         self.close()
         for suffix in ("", "-wal", "-shm"):
@@ -123,6 +125,7 @@ class SqliteVectors:
 
         Raises:
             VectorsUnusable: There is none, or the file is broken.
+            IndexUnavailable: The file cannot be read now.
         """
         self.close()
         if not self._path.exists():
@@ -188,19 +191,20 @@ class SqliteCollection:
             for number, vector in enumerate(vectors)
         ]
         with self._lock, _named_errors(self._path):
-            self._file.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                [(key, row.tobytes()) for key, row in given],
-            )
-            self._file.commit()
+            with self._file:  # commits, or rolls back after any error
+                self._file.executemany(
+                    "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                    [(key, row.tobytes()) for key, row in given],
+                )
             if self._table is not None:
                 self._table.put([key for key, _ in given], [row for _, row in given])
 
     def remove(self, keys: Collection[str]) -> None:
         """Delete vectors by the keys of their passages; unknown keys do no harm."""
         with self._lock, _named_errors(self._path):
-            self._file.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
-            self._file.commit()
+            with self._file:
+                gone = [(key,) for key in keys]
+                self._file.executemany("DELETE FROM vectors WHERE key = ?", gone)
             self._table = None  # seldom: the next search loads them again
 
     def _loaded(self) -> VectorTable:
@@ -221,8 +225,13 @@ class SqliteCollection:
 
 @contextmanager
 def _named_errors(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite and of wrong vectors into VectorsUnusable: all is made anew then."""
+    """Turn errors of SQLite and of wrong vectors into VectorsUnusable: all is made anew then.
+
+    A file that may be intact is kept, as if the store were silent: making vectors costs time, and
+    money if a server is paid for them.
+    """
     try:
         yield
     except (sqlite3.Error, OSError, ValueError) as error:
-        raise VectorsUnusable(f"The vectors in {path} cannot be used ({error})") from error
+        kind = IndexUnavailable if is_passing(error) else VectorsUnusable
+        raise kind(f"The vectors in {path} cannot be used ({error})") from error

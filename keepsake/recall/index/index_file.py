@@ -90,9 +90,7 @@ class IndexFile:
             except (sqlite3.Error, OverflowError, OSError) as error:
                 what = f"The index of words {self.path} cannot be used ({error})"
                 cure = "Delete it: the next start rebuilds it"
-                # With these errors the file may be intact: it is busy, or the disk is full.
-                passing = isinstance(error, (sqlite3.OperationalError, OSError))
-                if passing and getattr(error, "sqlite_errorname", "") != "SQLITE_ERROR":
+                if is_passing(error):
                     raise IndexUnavailable(what, cure) from error
                 self.is_outdated = isinstance(error, OtherVersion)
                 if self.is_outdated:
@@ -139,6 +137,12 @@ class IndexFile:
                     path.unlink(missing_ok=True)  # another connection may be closing
                 if self.path.parent.exists():
                     sync(self.path.parent)
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether a file may be intact that could not be used: it is busy, or the disk is full."""
+    is_of_disk = isinstance(error, (sqlite3.OperationalError, OSError))
+    return is_of_disk and getattr(error, "sqlite_errorname", "") != "SQLITE_ERROR"
 
 
 def one(database: sqlite3.Connection, asked: str, given: Sequence[Any]) -> Any:

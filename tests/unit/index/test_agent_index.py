@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -24,9 +25,11 @@ from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.documents import DocumentKind, split_key
 from keepsake.recall.index.embeddings import Embeddings
 from keepsake.recall.index.words import WordIndex
+from keepsake.recall.stores import VectorsUnusable
 from tests.fakes import model_server
 from tests.fakes.embedder import BagOfWords
 from tests.fakes.model_server import FakeModelServer, vector
+from tests.fakes.odd_server import OddServer
 from tests.forgetting import forget
 from tests.log_lines import LogLines
 from tests.memories import old_memory
@@ -188,6 +191,27 @@ def test_lost_vectors_are_rebuilt_while_words_still_work(
     vector = embedder.embed(["sack"])[0]
     assert len(index.query(vector, 50)) >= 20
     assert index.problem is None
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("(code: 13) database or disk is full", IndexUnavailable),
+        ("No space left on device (os error 28)", IndexUnavailable),
+        ("(code: 11) database disk image is malformed", VectorsUnusable),
+    ],
+)
+def test_vectors_are_given_up_for_damage_and_not_for_a_full_disk(
+    tmp_path: Path, said: str, kind: type[IndexUnavailable]
+):
+    body = b'{"error":"InternalError","message":"Database error: %s"}' % said.encode()
+    answer = b"HTTP/1.1 500 Sorry\r\nConnection: close\r\n\r\n" + body
+    with OddServer(lambda send, _: send(answer)) as server:
+        chroma = Chroma(server.address, places_in(tmp_path))
+        with pytest.raises(IndexUnavailable, match=re.escape(said)) as refused:
+            chroma.request("POST", "/tenants", {})
+        chroma.close()
+    assert type(refused.value) is kind
 
 
 class Reversed(BagOfWords):

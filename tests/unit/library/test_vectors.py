@@ -1,11 +1,13 @@
 """Recall by meaning without a server: vectors in a SQLite file."""
 
+import sqlite3
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from keepsake import Memory, Speech
+from keepsake.errors import IndexUnavailable
 from keepsake.files import OWN
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.sqlite_vectors import SqliteVectors, VectorTable
@@ -71,6 +73,32 @@ def test_another_index_and_a_broken_file_are_refused_and_made_anew(tmp_path):
         store.open("agent-1")
     made = store.create("Mira", "model-a")
     assert made.count() == 0
+    store.close()
+
+
+def test_a_full_disk_costs_no_vectors(tmp_path, monkeypatch):
+    connect = sqlite3.connect
+
+    def connect_on_small_disk(*given, **options):
+        file = connect(*given, **options)
+        file.execute("PRAGMA max_page_count = 12")
+        return file
+
+    store = SqliteVectors(tmp_path / "vectors.db")
+    with monkeypatch.context() as small:
+        small.setattr(sqlite3, "connect", connect_on_small_disk)
+        made = store.create("Mira", "model-a")
+        made.add([(document(1), [(1.0, 0.0)])])
+        many = [(document(n), [(0.0, 1.0)]) for n in range(2, 5000)]
+        with pytest.raises(IndexUnavailable, match="full") as refused:
+            made.add(many)
+        assert not isinstance(refused.value, VectorsUnusable), "which is made anew"
+        assert made.query((1.0, 0.0), 9) == [("memory:1", pytest.approx(1.0))]
+        store.close()
+    again = store.open(made.name)
+    assert again.count() == 1
+    again.add(many)
+    assert again.count() == 4999
     store.close()
 
 
