@@ -5,7 +5,7 @@ from __future__ import annotations
 from keepsake.agent.surroundings.identity import is_agent
 from keepsake.contrib.evennia.characters import greeter
 from keepsake.contrib.evennia.reacting import CALLED_SECONDS
-from keepsake.happening import KnownVerb
+from keepsake.happening import KnownVerb, Manner
 from keepsake.tasks.deed import spoken_to
 from tests.world.agents_world import AgentsWorld
 
@@ -100,6 +100,35 @@ class TestWhoThinks(AgentsWorld):
         self.pass_time(10)
         (prompt,) = self.calls("say A true story, then.")
         assert prompt.startswith("You are Wren.")
+
+    def said_by_mira(self, line: str) -> tuple[str, str, Manner]:
+        """Let Tom type a line that Mira answers; return her words, to whom, and how."""
+        self.replies = ["It is a fine one.", "> wait"]
+        (prompt,) = self.calls(line)
+        assert prompt.startswith("You are Mira,")
+        said = self.mind.memory.memory.context().window[-1].said
+        assert said is not None
+        return said.words, said.to_name, said.manner
+
+    def test_an_answer_to_words_to_nobody_is_to_who_spoke_whoever_spoke_to_the_agent_before(self):
+        self.agents[1].execute_cmd("talk Mira The bees are asleep.")
+        self.pass_time(30)
+        said = self.said_by_mira("say What a morning.")
+        assert said == ("It is a fine one.", "Tom", Manner.SAY)
+
+    def test_words_that_were_whispered_before_make_no_whisper_of_an_answer_to_words_aloud(self):
+        self.agents[1].execute_cmd("whisper Mira = The queen is old.")
+        self.pass_time(30)
+        said = self.said_by_mira("say What a morning.")
+        assert said == ("It is a fine one.", "Tom", Manner.SAY)
+
+    def test_an_answer_to_the_words_of_two_to_nobody_is_to_all(self):
+        self.replies = ["Good morning, both.", "> wait"]
+        self.ada.execute_cmd("say What a morning.")
+        self.clock.advance(1)
+        (_,) = self.calls("say A fine one.")
+        said = self.mind.memory.memory.context().window[-1]
+        assert (said.text, said.to) == ("say Good morning, both.", "")
 
     def test_an_alias_is_a_name_and_an_abbreviation_is_none(self):
         self.agents[2].aliases.add(["captain", "a"])
@@ -293,6 +322,7 @@ class TestPlayerNamed(AgentsWorld):
             (prompt,) = self.says(question)
             assert "[Tom asked everybody here." in prompt
             assert "This was not said to you" not in prompt
+            self.char1.ndb.spoken_to = None  # else the next one is for who has answered
 
     def test_a_question_that_calls_a_player_is_for_that_player_first(self):
         for question in (

@@ -71,7 +71,9 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
         return _context_of_plan(agent, impulse)
     if impulse.kind not in ANSWERED or not impulse.source:
         asked = _words_to_me(agent, memory)
-        if asked is not None:
+        # What was overheard later is answered itself, and to whom it is from.
+        is_newest = asked is not None and asked.memory_number > _overheard(impulse)
+        if asked is not None and is_newest:
             return context_of(agent, asked, memory)
     if impulse.kind not in ANSWERED or not impulse.source:
         stale = impulse.kind in _OVERHEARD and not _is_news(memory.memory.context().window)
@@ -208,6 +210,26 @@ def _words_to_me(agent: Body, memory: MemoryComponent) -> Impulse | None:
 
 _OVERHEARD = (ImpulseKind.HEARD, ImpulseKind.OTHER)
 """Kinds of impulses that ask for no answer, and end when the agent has acted since."""
+
+
+def _overheard(impulse: Impulse) -> int:
+    """Return the number of the memory that somebody's words to nobody are; 0 for another reason."""
+    return impulse.memory_number if impulse.kind is ImpulseKind.HEARD and impulse.source else 0
+
+
+def speaks_to(agent: Body, context: TurnContext, window: Sequence[Memory]) -> Person | None:
+    """Return to whom plain words of an answer are said; None for all who are here.
+
+    That is the partner. An answer to what somebody said to nobody is for that person, if they are
+    here, and if it does not answer somebody else's words as well.
+    """
+    impulse = context.impulse
+    if context.partner is not None or not _overheard(impulse):
+        return context.partner
+    before = next((each for each in window if each.number == impulse.earlier), None)
+    if before is not None and before.source_id != impulse.source_id:
+        return None
+    return next((each for each in persons_near(agent) if each.id == impulse.source_id), None)
 
 
 def _is_news(window: Sequence[Memory]) -> bool:

@@ -20,7 +20,7 @@ from keepsake.agent.turns.answers.errand import (
 from keepsake.agent.turns.consent.passing import carried_by, pass_on, say_as_asked
 from keepsake.agent.turns.consent.question import leave_for
 from keepsake.agent.turns.consent.wanted import WordsFor, all_words
-from keepsake.agent.turns.context import secrecy
+from keepsake.agent.turns.context import secrecy, speaks_to
 from keepsake.agent.turns.state import Turn
 from keepsake.archive.message_types import MessageType
 from keepsake.events.values import GuardOp
@@ -89,7 +89,11 @@ class Doing:
             case PartKind.EMOTE:
                 return self._gesture(part, whispered=whispered)
             case PartKind.SPEECH:
-                return self._speak(part, self.context.partner, whispered=whispered)
+                to = self.context.partner
+                if to is None and not whispered:
+                    window = self._tools.memory.memory.context().window
+                    to = speaks_to(self._turn.agent, self.context, window)
+                return self._speak(part, to, whispered=whispered)
 
     def _speak(self, part: AnswerPart, partner: Person | None, *, whispered: bool) -> Act | None:
         """Say plain words to a person, or to all; return None if they were refused."""
