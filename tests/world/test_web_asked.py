@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -191,7 +192,9 @@ class TestAsked(AskedWorld):
         archive.append(SummaryState(None, summary, last, 1, NOON).compaction_line(1))
         headline, first, *_ = self.answer_to("lost", "1")
         assert headline["text"].endswith("things that others told or gave are gone.")
-        assert "gestures" in headline["aside"]
+        of_all = re.search(r"gestures: (\d+) of all (\d+) memories", headline["aside"])
+        gone, every = map(int, of_all.groups())
+        assert 0 < gone <= every == last
         assert first["label"] == "Tells most"
 
     def test_before_any_compaction_nothing_is_lost(self):

@@ -81,12 +81,16 @@ def _lines(
 def _headline(
     found: Sequence[Loss], gone: Sequence[Loss], errands: Collection[str], perhaps: str
 ) -> AnswerLine:
-    """Return how much of what others told or gave is gone; then what went with it."""
+    """Return how much of what others told or gave is gone; then what went with it, and all of it.
+
+    So the two figures of the compaction's page are both here: of things told, and of all memories.
+    """
     of_all = Counter(sort_of(each.memory, errands) for each in found)
     lost_of = Counter(sort_of(each.memory, errands) for each in gone)
     number = lost_of[LossSort.OTHERS]
     besides = [f"{lost_of[sort]:,} {words}" for sort, words in _BESIDES.items() if lost_of[sort]]
-    asides = [f"besides {', '.join(besides)}"] if besides else []
+    all_of_it = f"{len(gone):,} of all {len(found):,} memories"
+    asides = [f"besides {', '.join(besides)}: {all_of_it}"] if besides else []
     asides += ["recall may still find them"] if gone else []
     some = f"{number:,} of" if number else "None of the"
     verb = "are" if number > 1 else "is"

@@ -224,7 +224,7 @@ def test_who_came_and_went_is_one_line_below_what_was_told(page: Page) -> None:
     expect(page.locator(".change .memory:visible")).to_have_count(5)
     expect(page.locator(".change > p")).to_contain_text(
         "6 of 6 memories are lost."
-        " Lost: 2 that others told or gave, 4 comings, goings and gestures."
+        " Lost: 2 of 2 that others told or gave, 4 of 4 comings, goings and gestures."
     )
 
 

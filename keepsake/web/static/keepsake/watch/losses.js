@@ -49,7 +49,7 @@ export async function compare(id, made, account, steps) {
         i
           ? wayTo(node, lostOf(found[of], found.named, noun))
           : lostOf(found[of], found.named, noun),
-        sortsOf(found[of].filter(isGone)),
+        sortsOf(found[of]),
         keptOf(found[of], found.named),
       ]),
       found.losses.some(isGone) ? "The archive has all of it: recall may find it. " : "",
@@ -159,11 +159,12 @@ function sortOf({ sort = LossSort.OTHERS }) {
   return sort;
 }
 
-/** Of what sorts lost memories are, in a sentence; empty if all are of one. */
+/** Of what sorts lost memories are, each of how many, in a sentence; empty if all are of one. */
 function sortsOf(found) {
   const parts = Object.entries(SORTS).map(([sort, words]) => {
-    const number = found.filter((each) => sortOf(each) === sort).length;
-    return number ? `${count(number)} ${words}` : null;
+    const all = found.filter((each) => sortOf(each) === sort);
+    const lost = all.filter(isGone);
+    return lost.length ? `${count(lost.length)} of ${count(all.length)} ${words}` : null;
   });
   const some = parts.filter(Boolean);
   return some.length > 1 ? `Lost: ${some.join(", ")}. ` : "";
