@@ -152,6 +152,10 @@ def test_typed_words_of_several_facts_begin_with_who_heard_of_it_and_each_line_h
     wren_card = page.locator("#doubtful > li")
     expect(wren_card.locator(".from")).to_contain_text("Wren ? ")
     section = page.locator("#strands")
+    counted, answer, below = (
+        page.locator(each).bounding_box() for each in ("#strands", "#answer", "#scrubber")
+    )
+    assert answer["y"] < counted["y"] < below["y"]  # what the answer rests on stands below it
     rows = section.locator(".strands > li")
     section.get_by_text("Counted as of it: 2 things that were said").click()
     expect(rows.nth(0)).to_contain_text("whispered, Bob to Nell, ")
