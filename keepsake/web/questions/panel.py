@@ -53,6 +53,7 @@ class Panel:
         talked: The number of the agent that a player talked with last, which pickers offer first;
             0 if none did.
         hint: What may be typed: names and times of this world.
+        brief_hint: A part of it that a phone has room for.
         met: The name of the person whom the agent of the page met last; empty for none, and on the
             page of all.
         names: The people whom an agent knows, and the agents.
@@ -64,6 +65,7 @@ class Panel:
     about: Picked | None
     talked: int
     hint: str
+    brief_hint: str
     met: str
     names: Sequence[str]
     evening: datetime
@@ -87,6 +89,7 @@ def panel(about: int | None = None) -> Panel | None:
         about=agents[0] if about is not None and agents else None,
         talked=talked[0].id if talked else 0,
         hint=_hint(known, talked),
+        brief_hint=_brief_hint(known, talked),
         met=next((_met(each) for each in known if each.id == about), ""),
         names=_names(known),
         evening=_evening(now, first, last),
@@ -128,6 +131,13 @@ def _hint(agents: Sequence[KnownAgent], talked: tuple[KnownAgent, PersonPage] | 
     when = f"{at:%H:%M}" if at else "19:30"
     lost = f"what {name} lost, why {name} said …"
     return f"{met}{name} {when}, {name} tomorrow, {lost}, any words"
+
+
+def _brief_hint(agents: Sequence[KnownAgent], talked: tuple[KnownAgent, PersonPage] | None) -> str:
+    """Return what a phone has room for: the question that needs no explanation."""
+    if not agents:
+        return ""
+    return f"why {talked[0].name if talked else agents[0].name} said …, any words"
 
 
 def _talked(agents: Sequence[KnownAgent]) -> tuple[KnownAgent, PersonPage] | None:

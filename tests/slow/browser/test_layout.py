@@ -132,6 +132,79 @@ def test_on_a_phone_what_is_done_to_an_agent_is_a_menu_of_its_own(page: Page) ->
     expect(page.locator("#state .badge").first).not_to_have_text("paused")
 
 
+def _top(page: Page, selector: str) -> float:
+    """Return where an element begins, in pixels from the top."""
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None, selector
+    return box["y"]
+
+
+def test_nothing_moves_when_the_next_plan_is_known(page: Page) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.set_viewport_size(WIDE)
+    page.route("**/api/plans", hold)
+    page.goto("/agents/")
+    expect(page.locator("#agents tr").first).to_be_visible()
+    before = _top(page, ".questions")
+    for each in held:
+        each.continue_()
+    expect(page.locator("#next")).to_contain_text("open plan")
+    assert _top(page, ".questions") == before
+
+
+def test_words_and_the_link_beside_them_do_not_touch(page: Page) -> None:
+    page.goto("/agents/")
+    cell = page.locator("#agents tr td:first-child", has_text="Mira").first
+    assert (cell.text_content() or "").startswith("Mira ")
+
+
+def test_on_a_phone_the_start_page_says_what_may_be_typed_and_what_orders_the_list(
+    page: Page,
+) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/agents/")
+    field = page.get_by_role("combobox", name="What do you want to know?")
+    expect(field).to_have_attribute("placeholder", "why Mira said …, any words")
+    label = page.get_by_text("Sorted by").bounding_box()
+    sort = page.get_by_label("Sorted by").bounding_box()
+    assert label is not None
+    assert sort is not None
+    assert label["width"] > 40
+    assert label["x"] + label["width"] <= sort["x"]
+    assert sort["x"] + sort["width"] <= PHONE["width"]
+
+
+def test_on_a_phone_the_world_shows_who_is_where_before_plans(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/agents/world/")
+    expect(page.locator("#where dd").first).to_be_visible()
+    expect(page.locator("#map .face").first).to_be_visible()
+    page.evaluate("document.getElementById('next').textContent = 'Next: soup'")
+    tops = [_top(page, each) for each in ("#where", "#next", "#map")]
+    assert tops == sorted(tops)
+
+
+def test_the_line_of_empty_rooms_stands_apart_from_the_rooms(page: Page) -> None:
+    page.set_viewport_size(WIDE)
+    page.goto("/agents/live")
+    expect(page.locator("#quiet")).to_contain_text("Nobody is in")
+    rooms = page.locator("#rooms").bounding_box()
+    assert rooms is not None
+    assert _top(page, "#quiet") >= rooms["y"] + rooms["height"] + 8
+
+
+def test_of_the_words_searched_only_those_that_tell_something_are_marked(page: Page) -> None:
+    page.goto("/agents/search/?by=words&q=the+brother")
+    marks = page.locator("#hits mark")
+    expect(marks.first).to_be_visible()
+    assert {each.lower() for each in marks.all_text_contents()} == {"brother"}
+    expect(page.locator("#hits li").first).to_contain_text(" the ")
+
+
 def test_a_pinned_line_leads_to_the_memory_that_it_names(page: Page) -> None:
     open_mira(page, "notes")
     fold = page.locator("#panel-notes details", has_text="Pin a line").first

@@ -14,15 +14,13 @@ const ANSWERED = 4;
 const LINES = [4, 2];
 
 const input = byId("ask");
-/** Where the box has no room for more than the beginning of what may be typed. */
+/** Where the box has no room for all of what may be typed. */
 const PHONE = "(width < 40rem)";
-/** What may be typed, in so many of its parts on a phone. */
-const HINTED = 2;
 
 if (input) {
   combobox(input, byId("offers"));
   if (window.matchMedia(PHONE).matches)
-    input.placeholder = input.placeholder.split(", ").slice(0, HINTED).join(", ");
+    input.placeholder = input.dataset.brief ?? input.placeholder;
 }
 
 /** Let a list of answers follow what is typed, as the pattern of a combobox has it. */

@@ -29,8 +29,8 @@ const PLANS = 15000;
 const DUE = 12;
 /** The most people of a room that are shown one by one. */
 const CROWD = 8;
-/** The pixels of the foot of the page, with the space above it. */
-const FOOT = 56;
+/** The pixels of the foot of the page, with the space above it and that above the line of the empty rooms. */
+const FOOT = 68;
 
 const rooms = new Map();
 const columns = new Columns(byId("rooms"));

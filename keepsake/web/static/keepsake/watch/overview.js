@@ -108,6 +108,7 @@ function cells(agent) {
     cell(
       "Agent",
       link,
+      " ",
       words ? el("small", { class: "problem", title: words, dir: "auto" }, words) : null,
       el(
         "small",
@@ -213,7 +214,7 @@ function verdict(bad) {
   return problems.length ? problems.join(", ") : "no problem now";
 }
 
-/** What will happen next by plan; without an answer the line is not there. */
+/** What will happen next by plan. The line is always there, so that nothing below it moves. */
 async function drawNext() {
   if (document.hidden) return;
   const [plans, promises] = await Promise.all([
@@ -221,10 +222,9 @@ async function drawNext() {
     get("promises").catch(() => []),
   ]);
   const [next] = nextPlans(plans, promises);
-  byId("next").hidden = !next;
-  if (!next) return;
+  const line = next ? planLine(next) : "nothing is planned for a certain time";
   const all = el("a", { href: "/agents/plans" }, many(plans.length, "open plan"));
-  fill(byId("next"), el("b", {}, "Next: "), planLine(next), " · ", all);
+  fill(byId("next"), el("b", {}, "Next: "), line, " · ", all);
 }
 
 function drawServers() {

@@ -40,6 +40,7 @@ function foldOnPhones() {
   const fold = () => questions.forEach((each) => (each.open = !PHONE.matches));
   PHONE.addEventListener("change", fold);
   fold();
+  for (const panel of document.querySelectorAll(".questions")) panel.dataset.folds = "";
 }
 
 /** Let all pickers of agents follow the one that was changed. */
