@@ -376,11 +376,12 @@ def _best_kept(
     if whole:
         return Kept.VERBATIM, whole
     by_number = dict(heard)
-    for said, numbers in summary.cited.items():
+    cited = summary.cited
+    for said, numbers in cited.items():
         # A small model may name any numbers: what is told has a word in common with the sentence.
         if any(by_number[each].has_in_common(said) for each in by_number.keys() & {*numbers}):
             return Kept.SHORTER, said
-    uncited = (each for each in summary_sentences(summary.text) if not summary.cited.get(each))
+    uncited = (each for each in summary_sentences(summary.text) if not cited.get(each))
     return _worded(wording, uncited)
 
 

@@ -76,7 +76,9 @@ def outsiders(
             continue
         memory, segments = remembered
         source = names.get(telling.agent, telling.speaker)
-        for person, way in _parties(memory, telling, segments, strangers):
+        # Who stood by is read from the archive: only of those who are not known to know it yet.
+        unknown = {stands: each for stands, each in strangers.items() if each.id not in found}
+        for person, way in _parties(memory, telling, segments, unknown):
             if person.id and person.id not in agents and person.id not in found:
                 found[person.id] = Outsider(
                     key=person.id,
@@ -151,16 +153,17 @@ def _bystanders(
     )
     before = segment.people_between(max(place - _NEAR, 0), place)
     after = segment.people_between(place + 1, place + _NEAR)
-    for stands in {person for person, _ in before} & strangers:
+    there: dict[int, int] = {}
+    for stands in dict.fromkeys(person for person, _ in before if person in strangers):
         seen = [at for person, at in before if person == stands][-_LAST:]
         later = (at for person, at in after if person == stands)
-        here = {memory.place, ""}
-        # Whoever remembers it may have been elsewhere meanwhile, and not have seen them go.
-        since = segment.memories(range(place - 1, seen[-1], -1))
-        if _is_there(
-            segment.memories(seen), segment.memories(islice(later, 1)), memory.place
-        ) and all(each.place in here for each in since):
-            yield stands
+        if _is_there(segment.memories(seen), segment.memories(islice(later, 1)), memory.place):
+            there[stands] = seen[-1]
+    # Whoever remembers it may have been elsewhere meanwhile, and not have seen them go.
+    since = segment.read(range(place - 1, min(there.values(), default=place), -1))
+    elsewhere = (at for at, each in since if each.place not in (memory.place, ""))
+    came = next(elsewhere, -1)
+    yield from (stands for stands, last_seen in there.items() if last_seen >= came)
 
 
 def _is_there(before: Iterable[Memory], after: Iterator[Memory], place: str) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from keepsake.happening import ME, Deed, Manner, Person, Result, Sight
 from keepsake.tracing.facts import Way
 from keepsake.tracing.outsiders import outsiders
+from keepsake.tracing.texts import SegmentTexts
 from keepsake.tracing.typed.meant import People
 from tests.unit.made_archives import PEOPLE, Village
 
@@ -98,3 +99,44 @@ def test_what_somebody_looks_at_nobody_else_sees(village):
     result = Result(verb="look", act=number, shown="Maud carries a blue cup.")
     village.remember("Mira", result, happening="look")
     assert known(village, "blue cup") == {}
+
+
+def test_who_was_seen_only_before_an_agent_was_elsewhere_does_not_stand_by(village):
+    village.said("Bob", "Good evening.", to=["Mira"])
+    at_the_quay = Sight(source=Person("Anneke", "anneke"), shown="The tide turns.")
+    village.remember("Mira", at_the_quay, place="The Quay")
+    village.said("Nell", "Good evening.", to=["Mira"])
+    village.said("Anneke", "The bell is under the pier.", to=["Mira"])
+    assert known(village, "bell") == {
+        "Anneke": (Way.SAID, ""),
+        "Nell": (Way.OVERHEARD, "Anneke"),
+    }
+
+
+def test_of_whom_it_is_known_that_they_know_it_nothing_more_is_read(village, monkeypatch):
+    read = []
+    of_places = SegmentTexts.read
+
+    def counting(segment, places):
+        for at, memory in of_places(segment, places):
+            read.append(at)
+            yield at, memory
+
+    monkeypatch.setattr(SegmentTexts, "read", counting)
+    village.said("Bob", "Good evening.", to=["Mira"])
+    for n in range(8):
+        for small in range(4):
+            village.said("Nell", f"It is late, {n} {small}.", to=["Mira"])
+        village.said("Anneke", f"The bell is under the pier, {n}.", to=["Mira"])
+    names = {each.lower(): (each,) for each in PEOPLE}
+    people = People(names, {each: each.lower() for each in village.archives})
+    archives = village.read()
+    tellings = village.follow("bell").tellings
+
+    def costs(tellings):
+        read.clear()
+        assert {each.name for each in outsiders(archives, tellings, people)} >= {"Bob", "Nell"}
+        return len(read)
+
+    # Of each later telling only the memory of it is read, and who else may stand by.
+    assert costs(tellings) - costs(tellings[:1]) == len(tellings) - 1
