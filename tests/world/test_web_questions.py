@@ -133,6 +133,10 @@ class TestQuestions(WebWorld):
         told = shown(trigger="plan", plan=bake)
         assert "<dt>Set off by its own plan</dt><dd><bdi>tomorrow 9:00: bake</bdi></dd>" in told
         assert "keeps it private" in shown(plan=replace(bake, private=True))
+        dated = replace(bake, line="2026-11-29 09:00, at The Inn: bake")
+        assert "<bdi>29 Nov, 09:00, at The Inn: bake</bdi>" in shown(plan=dated)
+        by_hand = replace(bake, line="2026-13-29 09:00: bake")
+        assert "<bdi>2026-13-29 09:00: bake</bdi>" in shown(plan=by_hand)
         assert "<dd><bdi>idle</bdi></dd>" in shown(trigger="idle")
         assert "no longer known" in shown()
 

@@ -17,6 +17,7 @@ from keepsake.web.asked.shapes import AnswerLine
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.gist import answered, beginning
 from keepsake.web.privacy import kept_for, privacy_of
+from keepsake.web.questions.clock import by_the_clock
 from keepsake.web.questions.grounds import Ground
 from keepsake.web.questions.motive import Motive
 from keepsake.web.questions.said import Because, SaidLine, said, with_causes
@@ -89,7 +90,7 @@ def _because(because: Because | None, name: str) -> Iterator[AnswerLine]:
     if because.plan:
         plan = because.plan
         hidden = kept_for(plan.confidants) if plan.private else ""
-        yield AnswerLine(label="For its plan", text=short(plan.line), private=hidden)
+        yield AnswerLine(label="For its plan", text=short(by_the_clock(plan.line)), private=hidden)
     if because.reason:
         yield AnswerLine(label="Its reason", text=short(because.reason))
     if because.grounds.motive:

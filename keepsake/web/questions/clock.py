@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.utils.timezone import get_default_timezone_name
@@ -14,6 +15,9 @@ from keepsake.agent.surroundings.world_clock import WorldClock
 from keepsake.language.past_times import read_past_time
 from keepsake.language.when import CLOCK_TIME
 from keepsake.web.access import BadRequest
+
+_DATED = re.compile(r"^(\d{4}-\d\d-\d\d) (\d\d:\d\d)")
+"""How a plan's line begins that has a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,22 @@ def zones() -> EarlierZones:
     told = (f"until {each.astimezone(ZoneInfo(name)):%-d %b %H:%M} {name}" for name, each in found)
     data = " ".join(f"{int(end.timestamp())}={name}" for name, end in found)
     return EarlierZones(data, ", ".join(told))
+
+
+def by_the_clock(line: str) -> str:
+    """Return a plan's line with its time as people say it, as ``byTheClock`` of ``clock.js``.
+
+    ``29 Nov, 19:35, at Pump Square: …``
+    """
+
+    def told(found: re.Match[str]) -> str:
+        day, hour = found.groups()
+        try:
+            return f"{date.fromisoformat(day):%-d %b}, {hour}"
+        except ValueError:  # a day that there is not: a person wrote it
+            return found[0]
+
+    return _DATED.sub(told, line)
 
 
 def moment_of(shown: datetime) -> datetime:

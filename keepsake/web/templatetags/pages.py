@@ -18,6 +18,8 @@ from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from keepsake.web.questions.clock import by_the_clock
+
 MODULES = Path(__file__).parents[1] / "static" / "keepsake" / "watch"
 WHOLE = 200
 WHOLE_WIDE = 240
@@ -56,6 +58,9 @@ def preloaded(context: Context, path: str, *names: str) -> SafeString:
 def single_quotes(words: str) -> str:
     """Return words that stand in quotation marks: those within are single."""
     return words.replace('"', "'")
+
+
+register.filter(by_the_clock)
 
 
 @register.filter  # type: ignore[untyped-decorator]  # Django ships no types
