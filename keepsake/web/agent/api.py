@@ -41,7 +41,7 @@ from keepsake.web.agent.shapes import (
 from keepsake.web.links import state_with_links, with_links
 from keepsake.web.now import memory, overview
 from keepsake.web.pasts import scrubber
-from keepsake.web.pasts.archives import past_of
+from keepsake.web.pasts.archives import span_of
 from keepsake.web.pasts.loss_shapes import LossesView
 from keepsake.web.pasts.losses import losses as losses_of
 from keepsake.web.pasts.past_shapes import AsOfView, PastAgent
@@ -164,7 +164,7 @@ def as_of(
     if n is not None:
         return scrubber.as_of_memory(folder, n)
     if when:
-        t = meant_by(when, runtime().clock.now(), past_of(folder).span)
+        t = meant_by(when, runtime().clock.now(), span_of(folder))
     if t is None:
         raise BadRequest("There is no time to show", "Give a time `t`, or a memory `n`")
     return scrubber.as_of(folder, t)

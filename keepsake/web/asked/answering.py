@@ -19,7 +19,7 @@ from keepsake.web.asked.said import why_said
 from keepsake.web.asked.shapes import AnswerLine, AnswerView, QuestionKind
 from keepsake.web.asked.then import then
 from keepsake.web.pasts import scrubber
-from keepsake.web.pasts.archives import past_of
+from keepsake.web.pasts.archives import span_of
 from keepsake.web.people.agents import KnownAgent
 from keepsake.web.people.gist import answered
 from keepsake.web.people.known import known_by_one
@@ -116,7 +116,7 @@ def moment_meant(agent: KnownAgent, phrase: str) -> datetime:
         BadRequest: It names no time in the past.
     """
     assert agent.mind is not None
-    span = past_of(agent.mind.memory.folder).span
+    span = span_of(agent.mind.memory.folder)
     if phrase.isdecimal() and len(phrase) > 8:  # seconds since 1970, as the page's address has it
         return datetime.fromtimestamp(int(phrase)).astimezone()
     return meant_by(phrase, runtime().clock.now(), span)

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
+from keepsake.archive.log import Archive
+from keepsake.archive.records import memories_in
+from keepsake.language.past_times import read_past_time
 from keepsake.logs import Subsystem, get_logger, logged
 from keepsake.tracing.past import Archived, Past
 from keepsake.web.remembered import TEXTS
@@ -18,6 +22,8 @@ log = get_logger(Subsystem.WEB)
 type Folders = Sequence[tuple[int, str, Path]]
 """Number, name and folder of each agent."""
 
+_FIRST_FEW = 50
+"""The memories among which the first one is looked for: somebody may have had it forgotten."""
 _pasts: dict[Path, Past] = {}
 _lock = threading.Lock()
 _warm = threading.Event()
@@ -29,6 +35,25 @@ def past_of(folder: Path) -> Past:
         past = _pasts.setdefault(folder, Past(folder / "archive"))
     past.read_on()
     return past
+
+
+def span_of(folder: Path) -> tuple[float, float] | None:
+    """Return the times of an agent's first and newest memory, in seconds since 1970; blocks.
+
+    Only the ends of its archive are read: a phrase such as *yesterday* needs no more.
+
+    Args:
+        folder: The agent's.
+
+    Returns:
+        None if it has no memory.
+    """
+    archive = Archive(folder / "archive", read_only=True)
+    newest = next(memories_in(archive.backwards()), None)
+    if newest is None:
+        return None
+    first = next(iter(archive.read(1, _FIRST_FEW)), newest)
+    return first.time.timestamp(), newest.time.timestamp()
 
 
 def archives_of(folders: Folders) -> Mapping[str, Archived]:
@@ -52,6 +77,8 @@ def forget_others(folders: Folders) -> None:
 def warm(folders: Folders) -> None:
     """Read all archives once in a thread of its own, so that the first scrubber need not wait.
 
+    Phrases such as *yesterday* are read first, as the first one takes a third of a second.
+
     The longest is read first: whoever asks about that agent meanwhile would wait longest.
     """
     if _warm.is_set():
@@ -59,6 +86,7 @@ def warm(folders: Folders) -> None:
     _warm.set()
 
     def work() -> None:
+        read_past_time("yesterday", datetime.now(UTC))
         there = [each for each in folders if (each[2] / "archive").is_dir()]
         for _, name, folder in sorted(there, key=lambda each: _size(each[2]), reverse=True):
             with logged(log, "An archive could not be read for the scrubber", agent=name):
