@@ -222,6 +222,8 @@ class CmdEmote(SpeechCommand):
         -> * Tom warms his hands at the fire.
       :'s hat drips.
         -> * Tom's hat drips.
+      :The corner of his mouth moves.
+        -> * Tom — The corner of his mouth moves.
 
     |whelp socials|n lists gestures that are commands: smile, bow, wave …
 
@@ -235,12 +237,21 @@ class CmdEmote(SpeechCommand):
         """Show the pose."""
         if not (gesture := spoken(self.args)):
             raise CannotDo("Do what? For instance: emote warms his hands at the fire.")
-        blank = "" if gesture.startswith(("'", "’", ",")) else " "
         what = Pose(actor=person_of(self.caller), gesture=gesture)
-        self.show(
-            MessageType.POSE, POSE_MARK + "{actor}" + blank + "{gesture}", what, gesture=gesture
-        )
+        line = POSE_MARK + "{actor}" + _before_gesture(gesture) + "{gesture}"
+        self.show(MessageType.POSE, line, what, gesture=gesture)
         check_deeds(self.caller, gesture, how=MessageType.POSE)
+
+
+def _before_gesture(gesture: str) -> str:
+    """Return what stands between a name and a gesture.
+
+    A gesture that begins with a capital is a sentence with a subject of its own: ``The corner of
+    his mouth moves.`` It does not go on after the name. After a colon it would read like speech.
+    """
+    if gesture.startswith(("'", "’", ",")):
+        return ""
+    return " — " if gesture[:1].isupper() else " "
 
 
 class CmdSocial(SpeechCommand):
