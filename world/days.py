@@ -133,7 +133,8 @@ def _follow_schedule(agent: Any, now: Almanac) -> None:
         others = (mind.thinker.body() for mind in open_minds() if mind.memory.name == name)
         goal = next((each.location for each in others if each is not None), None) or goal
     if agent.location is goal:
-        _work(agent, hour["does"], now)
+        if not _players_talk(agent):  # it would stand between their lines
+            _work(agent, hour["does"], now)
     elif agent.mind.presence.is_occupied:
         return
     elif goal is not None and not (agent.mind.presence.must_stay or hosts_guests(agent)):

@@ -145,6 +145,19 @@ class TestDays(Offstage):
         self.pass_minutes(7)
         assert self.joss.location == self.quay
 
+    def test_work_is_not_shown_between_the_lines_of_a_talk_with_another_but_after_it(self):
+        self.day(self.joss, ("9-12", self.quay, "mends a net"))
+        self.joss.location = self.mira.location = self.char1.location = self.quay
+        heard = self.capture(self.char1)
+        for _ in range(4):
+            self.char1.execute_cmd("talk Mira I have no legs, and I swim. What am I?")
+            self.pass_minutes(1)
+        assert not self.joss.mind.presence.in_talk
+        assert "Joss mends a net." not in heard
+        self.time.time += timedelta(minutes=5)
+        self.pass_minutes(4)
+        assert "Joss mends a net." in heard
+
     def test_work_is_one_happening_for_the_worker_and_for_who_sees_it(self):
         self.mira.location = self.quay
         self.day(self.joss, ("9-12", self.quay, "mends a net"))
