@@ -246,6 +246,9 @@ class PlanRow(Shape):
     asked for aloud as well is no secret."""
     promised: bool = False
     """Whether it only reminds the agent of an open promise, in the words of that."""
+    away: bool = False
+    """Whether that person is a player who is not in the game; false also on pages of people, which
+    do not ask, and if it has ended."""
 
     @classmethod
     def of(cls, number: int, agent: str, plan: Plan, made: Iterable[Commitment] = ()) -> Self:
@@ -300,6 +303,8 @@ class PromiseRow(Shape):
     """When it was promised; null if that is not known. Its words may say *tomorrow*."""
     plan: int = 0
     """The number of the open plan that was made with it; 0 if there is none."""
+    away: bool = False
+    """Whether it is promised to a player who is not in the game."""
 
 
 class NewEvents(Shape):

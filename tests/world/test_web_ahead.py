@@ -119,6 +119,28 @@ class TestAhead(AskedWorld):
         (open_one,) = self.get("/promises")
         assert open_one["text"] == "an eel"
 
+    def test_who_left_the_game_is_not_there_for_what_is_planned_or_promised(self):
+        books = self.mind.books
+        tom = Person("Tom", self.tom)
+        gone = Person("Ann", "9999-20260501120000")
+        ada = Person("Ada", identity_of(self.ada))
+        at = When(self.services.clock.now() + timedelta(days=1))
+        books.plans.add(Plan(what="row to the light", when=at, whom=tom))
+        books.plans.add(Plan(what="bake with Ada", when=at, whom=ada))
+        newest = self.mind.memory.memory.archive.last_number
+        for who in (tom, gone):
+            promise = Commitment(CommitmentKind.PROMISE, who.name, "a loaf", newest, who.id)
+            books.commitments.add(promise)
+
+        def away():
+            rows = [*self.get("/plans"), *self.get("/promises")]
+            return [each["whom"] for each in rows if each["away"]]
+
+        assert away() == []
+        self.char1.location = None
+        assert away() == ["Tom", "Tom"]
+        assert [each["away"] for each in self.get(f"/agents/{self.mira.id}/plans")] == [True, False]
+
     def test_a_promise_without_a_day_in_the_file_may_name_it_as_of_when_it_was_said(self):
         archive = self.mind.memory.memory.archive
         newest = archive.last_number

@@ -40,6 +40,7 @@ from keepsake.web.agent.shapes import (
 )
 from keepsake.web.links import state_with_links, with_links
 from keepsake.web.now import memory, overview
+from keepsake.web.now import plans as plans_now
 from keepsake.web.pasts import scrubber
 from keepsake.web.pasts.archives import span_of
 from keepsake.web.pasts.loss_shapes import LossesView
@@ -61,7 +62,7 @@ from keepsake.web.questions.grounds import Ground
 from keepsake.web.questions.motive import Motive
 from keepsake.web.questions.tomorrow import said_of_days
 from keepsake.web.remembered import view_of, views_of, words_in_archive
-from keepsake.web.shapes import LARGEST, AgentRow, MemoryView, PlanRow, SourceView, answers
+from keepsake.web.shapes import LARGEST, AgentRow, MemoryView, SourceView, answers
 
 MOST_MEMORIES = 200
 """The most memories of one answer."""
@@ -112,8 +113,7 @@ def book(
 def plans_of_agent(request: HttpRequest, number: int) -> list[OwnPlan]:
     """The plans of an agent, in the order of its file: also those that have ended lately."""
     mind = world.mind_of_agent(number)
-    made = mind.books.commitments.items
-    rows = [PlanRow.of(number, mind.memory.name, each, made) for each in mind.books.plans.items]
+    rows = plans_now.plans_of(number, mind.memory.name, mind)
     return with_causes(rows, mind.memory.memory.archive, world.folders())
 
 

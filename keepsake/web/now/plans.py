@@ -5,7 +5,8 @@ Everything here runs on the reactor thread, and is quick.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from keepsake.agent.mind import Mind
 from keepsake.agent.plans.shown_plans import promise_of
@@ -15,6 +16,8 @@ from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import (
     mind_by_number,
 )
+from keepsake.happening import PersonId
+from keepsake.web.now.away import away_player
 from keepsake.web.privacy import kept_by
 from keepsake.web.questions.clock import as_shown, moment_of
 from keepsake.web.shapes import PlanRow, PromiseRow
@@ -31,8 +34,9 @@ def plans(*, ended: bool = False) -> list[PlanRow]:
 
     ``ended``: Whether those that have ended lately follow, the one that was due last first.
     """
+    is_away = _asked_once()
     found = [
-        PlanRow.of(agent.id, agent.key, each, mind.books.commitments.items)
+        _row_of(agent.id, agent.key, each, mind, is_away)
         for agent in all_agents()
         if (mind := mind_by_number(agent.id)) is not None
         for each in (mind.books.plans.items if ended else mind.books.plans.current)
@@ -45,21 +49,45 @@ def plans(*, ended: bool = False) -> list[PlanRow]:
 
 
 @on_reactor
+def plans_of(number: int, name: str, mind: Mind) -> list[PlanRow]:
+    """Return the plans of an agent, in the order of its file: also those that have ended lately."""
+    is_away = _asked_once()
+    return [_row_of(number, name, each, mind, is_away) for each in mind.books.plans.items]
+
+
+def _row_of(
+    number: int, name: str, plan: Plan, mind: Mind, is_away: Callable[[PersonId], bool]
+) -> PlanRow:
+    row = PlanRow.of(number, name, plan, mind.books.commitments.items)
+    if plan.state.has_ended or plan.whom is None:
+        return row
+    return row.model_copy(update={"away": is_away(plan.whom.id)})
+
+
+@on_reactor
 def promises() -> list[PromiseRow]:
     """Return the open promises of all agents, those of each agent in the order of its file.
 
     One whose plan is done is not open, although its agent has not said that it is kept.
     """
+    is_away = _asked_once()
     found = [
         row
         for agent in all_agents()
         if (mind := mind_by_number(agent.id)) is not None
-        for row in _promises_of(mind, agent.id, agent.key)
+        for row in _promises_of(mind, agent.id, agent.key, is_away)
     ]
     return found[:MOST_PLANS]
 
 
-def _promises_of(mind: Mind, number: int, name: str) -> Iterator[PromiseRow]:
+def _asked_once() -> Callable[[PersonId], bool]:
+    """Return whether somebody is a player who is not in the game; asked once for each person."""
+    return cache(lambda key: away_player(key) is not None)
+
+
+def _promises_of(
+    mind: Mind, number: int, name: str, is_away: Callable[[PersonId], bool]
+) -> Iterator[PromiseRow]:
     made = mind.books.commitments.items
     planned = {promise_of(each, made): each.number for each in mind.books.plans.current}
     done = [each for each in mind.books.plans.items if each.state is PlanState.DONE]
@@ -77,6 +105,7 @@ def _promises_of(mind: Mind, number: int, name: str) -> Iterator[PromiseRow]:
                 whole_day=each.due is not None and each.due.hour is None,
                 part=each.due.part if each.due else "",
                 plan=planned.get(each, 0),
+                away=is_away(each.key),
             )
 
 

@@ -6,16 +6,15 @@ Everything here runs on the reactor thread, and is quick.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from keepsake.agent.surroundings.identity import identity_of, is_agent, number_of
 from keepsake.books.person_page import PersonPage
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.layout import laid_out
 from keepsake.contrib.evennia.minds import mind_by_number
 from keepsake.web.fact_shapes import AwayPlayer, MapExit, MapRoom, MapView
+from keepsake.web.now.away import away_player
 from keepsake.web.world import on_reactor
 
 MOST_AWAY = 12
@@ -78,9 +77,8 @@ def _away() -> Iterator[AwayPlayer]:
     newest = sorted(pages.values(), key=lambda each: each.last_met, reverse=True)
     left = 0
     for page in newest[:MOST_MET]:
-        met: Any = ObjectDB.objects.filter(id=number_of(page.key)).first()
-        there = met is not None and identity_of(met) == page.key and not is_agent(met)
-        if there and met.location is None and left < MOST_AWAY:
+        met = away_player(page.key)
+        if met is not None and left < MOST_AWAY:
             left += 1
             place = getattr(met.db.prelogout_location, "key", "")
             yield AwayPlayer(key=page.key, name=page.names[-1], place=place, last_met=page.last_met)

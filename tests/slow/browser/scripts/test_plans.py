@@ -338,6 +338,7 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
             "at": at,
             "whom": "Tom",
             "private": "keeps it private",
+            "away": True,
         },
         {**plan, "number": 3, "what": "say no", "waits_for": "when Joss comes"},
         {**plan, "number": 4, "what": "bake", "place": "The Kettle"},
@@ -360,7 +361,9 @@ def test_plans_of_all_agents_stand_by_what_they_wait_for(page: Page) -> None:
         "4 open plans, 1 of them due. 2 promises, 1 of them for no certain time."
         " Of the last that have ended: 1 done, 1 missed."
     )
-    next_plan = re.compile(r"Mira, .*\(in 2 h\), with Tom: keeps it private meet Tom")
+    next_plan = re.compile(
+        r"Mira, .*\(in 2 h\), with Tom not in the game: keeps it private meet Tom"
+    )
     expect(page.locator("#next")).to_contain_text(next_plan)
     expect(page.locator("#next")).to_have_class("whisper")
     rows = page.locator("table", has=page.locator("tbody"))

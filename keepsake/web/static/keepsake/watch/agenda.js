@@ -4,7 +4,7 @@
 import { datesBetween, formatter, onDay } from "./clock.js";
 import { count, el, many, personLink, time, whyOf } from "./dom.js";
 import { HappeningKind, PlanState } from "./kinds.js";
-import { asPlans, dueTime, hour, planTime, saidOn, secretFlag } from "./next_plan.js";
+import { asPlans, dueTime, hour, partner, planTime, saidOn, secretFlag } from "./next_plan.js";
 import { sentence } from "./sentences.js";
 
 /** What became of a plan, in words; empty for one that is open. */
@@ -206,7 +206,7 @@ const ENDED = "Plans that have ended";
 /** A plan in a line: when, what, where, with whom, what became of it; below it who asked for it. */
 function planRow(plan, when, mark) {
   const { what, at, waits_for: waits, place, whom, private: hidden } = plan;
-  const where = [place && ["at ", el("bdi", {}, place)], whom && ["with ", personLink(whom)]];
+  const where = [place && ["at ", el("bdi", {}, place)], whom && ["with ", partner(plan)]];
   return el(
     "li",
     { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
@@ -275,7 +275,7 @@ function promise(row, when = "") {
     { "data-row": true, tabindex: "-1", class: hidden ? "plan whisper" : "plan" },
     when ? el("b", { class: "when" }, when) : null,
     secretFlag(hidden),
-    el("span", { class: "dim" }, whom ? ["promised to ", personLink(whom), ":"] : "promised:"),
+    el("span", { class: "dim" }, whom ? ["promised to ", partner(row), ":"] : "promised:"),
     el("bdi", {}, dated || text),
     el("small", { class: "asked" }, saidOn(row), memory ? [" ", wayTo(memory)] : null),
   );

@@ -70,6 +70,11 @@ export function begunAndNext(plans, promises, now = Date.now()) {
   return [...begun, ...next.filter(({ state }) => state !== PlanState.DOING)];
 }
 
+/** The person of a plan or promise, with the way to them, and whether they are not in the game. */
+export function partner({ whom, away }) {
+  return [personLink(whom), away ? el("small", {}, " not in the game") : null];
+}
+
 /** Whose plan it is, when, where, with whom, and what: `Mira, 07:00 (in 10 h), at the Loft: …`; `Nell, today, …`. */
 export function planLine(plan) {
   const { id, agent, at, what, place, whom, private: hidden, promised } = plan;
@@ -80,7 +85,7 @@ export function planLine(plan) {
       isNear(plan) ? withPart(distance(plan), plan.part) : `${dueTime(plan)} (${distance(plan)})`,
     ),
     place ? [", at ", el("bdi", {}, place)] : null,
-    whom ? [promised ? ", promised to " : ", with ", personLink(whom)] : null,
+    whom ? [promised ? ", promised to " : ", with ", partner(plan)] : null,
     ": ",
     hidden ? [secretFlag(hidden), " "] : null,
     el("bdi", {}, what),

@@ -11,6 +11,7 @@ import {
   dueTime,
   isNear,
   nextPlans,
+  partner,
   planLine,
   saidOn,
   secretFlag,
@@ -159,7 +160,7 @@ function row(plan) {
     el("td", { class: "when" }, at ? [time(at, () => whenWords(plan)), due(plan)] : waits),
     whatOf(plan, what),
     el("td", {}, place && el("bdi", {}, place)),
-    el("td", { class: "whom" }, whom ? personLink(whom) : null),
+    el("td", { class: "whom" }, whom ? partner(plan) : null),
     saidOn(plan) ? el("td", {}, saidOn(plan)) : el("td", { class: "asked-by" }, askedBy(plan)),
     el(
       "td",
@@ -190,7 +191,7 @@ function promiseRow(promise) {
     { "data-row": true, tabindex: "-1", class: hidden ? "whisper" : "" },
     el("td", { class: "who" }, agentLink(promise)),
     whatOf(promise, text),
-    el("td", { class: "whom" }, whom ? personLink(whom) : null),
+    el("td", { class: "whom" }, whom ? partner(promise) : null),
   );
 }
 
