@@ -21,7 +21,7 @@ from tests.fakes.model_server import Call, Reply
 from tests.world.agents_world import is_consent, prompt_text
 from tests.world.talk_world import TalkWorld
 
-_WORD = re.compile(r"\bw\d+\b")
+WORD = re.compile(r"\bw\d+\b")
 _WAITS = re.compile(r"\[(\S+) (?:still )?waits for your answer(?:\.| to: )|\[You turn to (\S+) now")
 _HIDDEN = re.compile(r"(\S+) whispers to you\.")
 _PLAIN = re.compile(r"\[Your plain lines are spoken to (\S+)\.\]|\[(\S+) whispered to you")
@@ -132,7 +132,7 @@ class TalkInAnyOrder(TalkWorld):
         """Compare one prompt with the archive."""
         sent = next(each for each in self.sent if _text(messages) == _text_of(each))
         archive = self.memories()
-        by_word = {word: m for m in archive for word in _WORD.findall(m.text)}
+        by_word = {word: m for m in archive for word in WORD.findall(m.text)}
         problems = [
             *_order_problems(messages, by_word),
             *_partner_problems(messages, by_word, sent.impulse),
@@ -165,7 +165,7 @@ def _window(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 def _order_problems(messages: list[dict[str, Any]], by_word: dict[str, Memory]) -> Iterator[str]:
     """The lines of the window must be in the order of the archive, without gaps in public words."""
-    shown = [word for _, line in _window(messages) for word in _WORD.findall(line)]
+    shown = [word for _, line in _window(messages) for word in WORD.findall(line)]
     numbers = [by_word[word].number for word in shown]
     if numbers != sorted(numbers):
         yield f"order: {shown}"
@@ -182,7 +182,7 @@ def _asker(line: str, by_word: dict[str, Memory]) -> Person | None:
     if hidden := _HIDDEN.fullmatch(line):  # a whisper without its words
         whispers = (m.heard for m in by_word.values() if m.source == hidden[1])
         return next((said.speaker for said in whispers if said), None)
-    found = _WORD.findall(line)
+    found = WORD.findall(line)
     memory = by_word[found[0]] if found else None
     said = memory.heard if memory else None
     return said.speaker if said and said.is_to_me_or_all else None
@@ -206,7 +206,7 @@ def _partner_problems(
         askers = (each for _, line in reversed(window) if (each := _asker(line, by_word)))
         asker = next(askers, None)
         newest = asker.name if asker else impulse.source
-        role = next((role for role, line in reversed(window) if _WORD.search(line)), "user")
+        role = next((role for role, line in reversed(window) if WORD.search(line)), "user")
         if role == "assistant":
             yield "nothing is said of what is answered, and the newest line is the agent's"
     if newest != impulse.source and impulse.kind != "arrival":
@@ -222,7 +222,7 @@ def _addressee_problems(
         if role == "user":
             asker = _asker(line, by_word) or asker
             continue
-        for word in _WORD.findall(line):
+        for word in WORD.findall(line):
             memory = by_word[word]
             said = memory.said
             if said is None or said.manner is not Manner.SAY or said.listener is None:
