@@ -44,7 +44,7 @@ PAGES = {
     "/agents/live": "#rooms .talk li",
     "/agents/world/": "#map .face",
     "/agents/fact": "#map .face",
-    "/agents/fact?q=Edwin": "#tellings li",
+    "/agents/fact?q=Edwin": "#sources li",
     "/agents/search/?q=Edwin": "#hits li",
     "/agents/person": "#list li",
     "/agents/plans": "#lists p, #lists tr",

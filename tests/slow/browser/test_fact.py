@@ -19,6 +19,7 @@ def test_words_lead_to_who_knows_them_on_the_map_and_in_time(page: Page, world: 
     page.get_by_role("button", name="Follow").click()
     expect(page.locator("#tellings li").first).to_contain_text(FACT)
     expect(page.locator("#tellings li").first).to_contain_text("Tamsin")
+    expect(page.locator("#tellings")).to_be_hidden()  # it stands above
     expect(page.locator("#knowers")).to_contain_text("Mira")
     mira = page.locator("#map .face", has_text=re.compile("^Mi")).first
     expect(mira).to_have_class(re.compile("face (window|recent|longterm|lost)"))
@@ -272,6 +273,7 @@ def test_many_tellings_are_folded_by_step_and_speaker(page: Page, world: Watched
     page.goto("/agents/fact?q=gannet")
     step = page.locator("#tellings > li.step")
     expect(step).to_have_count(1)
+    expect(step).to_be_visible()
     expect(step.locator("summary").first).to_contain_text("14 tellings by 1 speaker")
     expect(step.locator("ol > li").first).to_contain_text(lines[0])
     last = page.locator("#tellings li", has_text=lines[-1]).last

@@ -52,8 +52,11 @@ def test_what_was_told_again_has_its_number_of_the_map(page: Page, world: Watche
     expect(page.locator("#sources .number")).to_have_text("1")
     number = page.locator("#news .number")
     expect(number).to_have_text("2")
+    telling = page.locator("#telling-2")
+    expect(telling).to_be_hidden()
     number.click()
-    expect(page.locator("#telling-2")).to_have_class(re.compile("chosen"))
+    expect(telling).to_have_class(re.compile("chosen"))
+    expect(telling).to_be_visible()
 
 
 def test_a_summary_that_knows_too_much_is_flagged(page: Page, world: WatchedWorld):

@@ -12,6 +12,7 @@ from tests.slow.browser.watched import FACT, WatchedWorld
 
 def test_a_name_leads_to_what_all_agents_know_of_the_person(page: Page, world: WatchedWorld):
     page.goto("/agents/fact?q=Edwin")
+    page.get_by_role("heading", name="How it went").click()
     page.locator("#tellings li").first.get_by_role("link", name="Tamsin").click()
     expect(page).to_have_title("Tamsin")
     mira = page.locator(".known", has=page.get_by_role("link", name="Mira"))

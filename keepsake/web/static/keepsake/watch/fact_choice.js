@@ -89,7 +89,7 @@ export function takeTicked(list, follow) {
   const update = () => {
     const number = ticked().length;
     button.disabled = !number;
-    button.textContent = number ? `These ${count(number)}` : "These";
+    button.textContent = number === 1 ? "This one" : number ? `These ${count(number)}` : "These";
   };
   update();
   return { button, update };

@@ -1,7 +1,7 @@
 /* How a fact went: each telling with who heard it, numbered as on the map. */
 
 import { byId, count, el, fill, many, personLink, time as timeOf, whyLink } from "./dom.js";
-import { grouped, kindOf, later, nameOf, page, unfold, who } from "./fact_state.js";
+import { grouped, kindOf, later, nameOf, page, tellingOf, unfold, who } from "./fact_state.js";
 import { Link, Manner, Way } from "./kinds.js";
 import { placeOf } from "./noted.js";
 import { WHISPERED, privacyMark } from "./privacy.js";
@@ -48,10 +48,12 @@ export function line(telling) {
 /** What happens if the number of a telling is pressed. */
 let show = () => {};
 
-/** Few tellings stand one by one. Many are folded by step, how far each is from where it began, and by speaker. */
+/** Few tellings stand one by one. Many are folded by step, how far each is from where it began, and by speaker. All are
+ * folded if each stands above already. */
 export function drawTellings(choose) {
   show = choose;
   byId("every").hidden = !page.fact.tellings.length;
+  byId("each-telling").open = !areAllAbove();
   if (page.fact.tellings.length <= FOLDED)
     fill(
       byId("tellings"),
@@ -64,6 +66,16 @@ export function drawTellings(choose) {
         .toSorted(([a], [b]) => a - b)
         .map(([step, of]) => stepRow(step, of)),
     );
+}
+
+/** Whether each telling is one of who told whom, or of what was said besides. */
+function areAllAbove() {
+  const { sources, news } = page.fact.who;
+  const above = new Set([
+    ...sources.map(({ happening }) => happening),
+    ...news.map(({ id, n }) => tellingOf(id, n)?.happening),
+  ]);
+  return page.fact.tellings.every(({ happening }) => above.has(happening));
 }
 
 function stepRow(step, of) {
