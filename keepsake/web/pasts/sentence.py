@@ -46,6 +46,8 @@ def sentence(
     doubtful = [each.agent for each in knowing if each.doubtful]
     doubt = f" Perhaps {_names(doubtful)} too." if doubtful else ""
     origin = _origin(sure, fact.outsiders, sources)
+    # Lines that were chosen are of one fact, so the earliest is where it is from.
+    first = sources[0].source if chosen and sources and not origin else ""
     known = [each for each in sure if each.agent != origin]
     others = [each for each in fact.outsiders if each.name != origin]
     who, one = _who(known, others, len(agents))
@@ -61,7 +63,7 @@ def sentence(
         verb = f"{verb} of"
         if _is_unsure(fact, chosen=chosen):
             verb = f"{'has' if one else 'have'} heard a sentence with the words"
-    source = f", from {origin}" if origin else ""
+    source = f", first from {first}" if first else f", from {origin}" if origin else ""
     return f"{who} {verb} {what}{source}{_day(sure, now)}.{doubt}"
 
 

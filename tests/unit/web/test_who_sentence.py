@@ -108,7 +108,7 @@ def player(name, way):
     )
 
 
-def answer(knowing, outsiders=(), sources=(), **told):
+def answer(knowing, outsiders=(), sources=(), *, chosen=False, **told):
     fact = FactView(
         words="bell",
         memory=None,
@@ -121,7 +121,7 @@ def answer(knowing, outsiders=(), sources=(), **told):
         echoes=(),
     )
     names = {number: f"Agent {number}" for number in range(1, 8)}
-    return sentence(fact, names, knowing, sources, chosen=False)
+    return sentence(fact, names, knowing, sources, chosen=chosen)
 
 
 def test_who_told_it_does_not_count_among_those_who_heard_it():
@@ -150,6 +150,31 @@ def test_who_began_it_is_one_of_several_where_others_saw_what_somebody_else_did(
         n=5,
     )
     assert answer((mira, joss), (), (gave,)) == "Mira and Joss know of “bell”."
+
+
+def test_of_chosen_lines_of_several_people_it_is_said_who_was_first():
+    tellers = (player("Tom", Way.SAID), player("Ann", Way.SAID))
+    steps = [
+        FirstTellingView(
+            source=each.name,
+            source_id=None,
+            to=(PersonOfFact(id=1, key="", name="Mira", way=Way.TOLD),),
+            way=Way.TOLD,
+            time=THEN,
+            happening=each.name,
+            private="",
+            doubtful=False,
+            text="The bell lies in the sea.",
+            id=1,
+            n=4,
+        )
+        for each in tellers
+    ]
+    assert answer((MIRA,), tellers, steps, chosen=True) == (
+        "Mira, Tom and Ann know of “bell”, first from Tom."
+    )
+    assert answer((MIRA,), tellers, steps) == "Mira, Tom and Ann know of “bell”."
+    assert answer((MIRA,), tellers[:1], steps[:1], chosen=True) == "Mira knows of “bell”, from Tom."
 
 
 def test_more_than_fit_into_a_line_are_counted():
