@@ -121,8 +121,8 @@ class TestQuestions(WebWorld):
         self.pass_time(6)
         self.ask("Good evening.", "> say You tune violins and pianos, I hear.")
         said = self.page("ask/said", agent=self.mira.id, words="violins")
-        told = "Nobody told <bdi>Mira</bdi>, as far as its prompt says. From the memory of <bdi>Ada"
-        assert told in said
+        assert "Nobody told <bdi>Mira</bdi> in these words, as far as its prompt says." in said
+        assert "From the memory of <bdi>Ada" in said
         assert "“tune”, “violins”, “pianos”" in said
 
     def test_what_was_done_for_a_plan_names_the_plan(self):

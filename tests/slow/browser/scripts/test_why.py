@@ -118,7 +118,8 @@ def test_why_says_that_nobody_told_an_agent_what_it_says(page: Page) -> None:
     expect(answer).to_have_text(
         re.compile(
             r"^No line of the prompt says it. The prompt does not have “Beatrix”, and nobody is "
-            r"known to have told Mira; but Ida said to Bram at .*: “Beatrix bleats.”$"
+            r"known to have told Mira in these words; but Ida said to Bram at .*: “Beatrix "
+            r"bleats.”$"
         )
     )
     serve(page, "agents/1/why?*", {**why, "elsewhere": {**other, "id": 1, "agent": "Mira"}})
@@ -278,7 +279,7 @@ def test_words_that_nobody_told_an_agent_are_shown_where_they_were_heard(page: P
     step = page.locator(".chain > li", has_text="Not from its prompt")
     expect(step).to_contain_text(
         "The prompt does not have “tune” and “pianos”. "
-        "Nobody told Mira, as far as its prompt says. Bram said it:"
+        "Nobody told Mira in these words, as far as its prompt says. Bram said it:"
     )
     expect(step.get_by_role("link", name="memory 5")).to_have_attribute(
         "href", "/agents/2/#memory/5"

@@ -58,7 +58,7 @@ export function elsewhereStep({ agent, elsewhere: { id, agent: other, memory, sh
   const how = memory.kind === MemoryKind.ACT ? "said it" : "heard it";
   const told = own
     ? `${agent} ${how} once, but the prompt did not have it:`
-    : `Nobody told ${agent}, as far as its prompt says. ${other} ${how}:`;
+    : `Nobody told ${agent} in these words, as far as its prompt says. ${other} ${how}:`;
   return [
     el("p", {}, `The prompt does not have ${words}. ${told}`),
     el(

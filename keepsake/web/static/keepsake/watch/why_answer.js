@@ -108,7 +108,7 @@ function nowhere(why) {
     const heard = line(elsewhere.memory, { ...why, agent: elsewhere.agent });
     return own
       ? `The prompt does not have ${words}, but earlier ${heard}`
-      : `The prompt does not have ${words}, and nobody is known to have told ${agent}; but ${heard}`;
+      : `The prompt does not have ${words}, and nobody is known to have told ${agent} in these words; but ${heard}`;
   }
   if (!lacking.length) return "";
   const rest = lacking.length - MOST_WORDS;
