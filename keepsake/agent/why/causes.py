@@ -12,7 +12,8 @@ def answered_by(archive: Archive, act: Memory, cause: Memory | None) -> Memory |
     """Return what an act answers: newer words of its addressee on which it rests, if any; blocks.
 
     A thought that somebody's coming set off answers what was said before its prompt was sent. An
-    act without an addressee answers newer words of who set it off.
+    act without an addressee answers newer words of who set it off. What they said to others, which
+    the agent overheard, it does not answer.
 
     ``cause``: What set the thought off.
     """
@@ -21,7 +22,8 @@ def answered_by(archive: Archive, act: Memory, cause: Memory | None) -> Memory |
     people = {each.id for each in addressees_of(act.what)} or {cause.source_id}
     for number in sorted(act.rests_on, reverse=True):
         said = memory_of(archive, number) if number > cause.number else None
-        if said is not None and said.heard is not None and said.source_id in people - {""}:
+        heard = said.heard if said is not None else None
+        if heard is not None and heard.is_to_me_or_all and heard.speaker.id in people - {""}:
             return said
     return cause
 

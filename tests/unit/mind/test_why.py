@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from keepsake.agent.why.causes import answered_by
 from keepsake.agent.why.logged_thoughts import thought_in
 from keepsake.agent.why.why import why_did, why_memory
 from keepsake.archive.message_types import MessageType
@@ -87,6 +88,19 @@ def test_words_that_came_after_the_cause_of_a_thought_set_off_their_answer(tmp_p
     found = [why_memory(tmp_path / "events", memory.archive, "Mira", 7, each) for each in acts]
     memory.close()
     assert [each.cause.number for each in found] == [2, 1, 3]
+
+
+def test_words_to_somebody_else_are_not_what_an_act_answers(tmp_path):
+    memory = FakeAgent(tmp_path / "bram", SMALL, TickingClock(), extractive).open()
+    asked = memory.append(seen('Nell says to you, "What is the news, Bram?"', "Nell", "nell"))
+    memory.append(seen('Nell says to Ysolde, "What is this one thing?"', "Nell", "nell"))
+    news = memory.append(did("say Only the news, Nell.", "Nell", "nell"), rests_on=(1, 2))
+    to_me = answered_by(memory.archive, news, asked)
+    memory.append(seen('Nell says, "Sit down, all of you."', "Nell", "nell"))
+    sits = memory.append(did("say I sit.", "Nell", "nell"), rests_on=(1, 4))
+    to_all = answered_by(memory.archive, sits, asked)
+    memory.close()
+    assert [each.number for each in (to_me, to_all)] == [1, 4]
 
 
 def test_what_is_done_for_a_plan_answers_nobody_as_far_as_the_archive_says(tmp_path):
