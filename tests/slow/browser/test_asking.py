@@ -24,11 +24,11 @@ def test_a_name_and_a_persons_name_show_what_she_knows_without_another_click(box
     box.keyboard.type("Mira Tamsin")
     first = box.get_by_role("option").first
     expect(first).to_contain_text("What does Mira know of Tamsin?")
-    expect(first.locator(".answer")).to_contain_text("Tamsin")
+    expect(first.locator(".answer")).to_contain_text(re.compile(r"\w+: \S"))
     assert faults(box) == []
     first.click()
     expect(box).to_have_title("What Mira knows of Tamsin")
-    expect(box.locator("#answer")).to_contain_text("Tamsin")
+    expect(box.locator("#answer dd").first).not_to_be_empty()  # which lines, the world decides
     expect(box.locator("main")).to_contain_text(FACT)  # below, among all that she was told
 
 
@@ -65,7 +65,7 @@ def test_enter_alone_shows_several_answers_on_a_page(box: Page) -> None:
     expect(box).to_have_url(re.compile(r"/agents/ask/\?q=Mira\+Tamsin"))
     first = box.locator(".answered").first
     expect(first).to_contain_text("What does Mira know of Tamsin?")
-    expect(first.locator("dd").first).to_contain_text("Tamsin")
+    expect(first.locator("dd").first).not_to_be_empty()
     assert faults(box) == []
     first.get_by_role("link").first.click()
     expect(box).to_have_title("What Mira knows of Tamsin")
