@@ -73,6 +73,19 @@ class TestThinkingOver(NightWorld):
         self.pass_quiet()
         assert self.tom().portrait == OSTREY
 
+    def test_what_no_model_wrote_is_written_after_the_next_talk_with_whomever(self):
+        self.use_model()
+        self.fake.always("/api/chat", Reply(status=500))
+        self.pass_quiet()
+        assert self.tom().portrait == ""
+        asked = len(self.asked_about_tom())
+        self.pass_quiet()
+        assert len(self.asked_about_tom()) == asked, "it is not asked again and again"
+        self.fake.always("/api/chat", Reply())
+        self.add_player(2, "Ada").execute_cmd("talk mira Good evening.")
+        self.pass_quiet()
+        assert self.tom().portrait == OSTREY
+
     def test_nobody_is_thought_over_where_that_is_off_or_there_is_no_model(self):
         self.use_model(reflect=False)
         self.pass_quiet()

@@ -187,22 +187,15 @@ class Nights:
         self._late.set()
         self._start(done)
 
-    def think_over(
-        self, people: Collection[PersonId], done: Callable[[], object] = lambda: None
-    ) -> None:
-        """Think over a talk with these people that is over, while the agent is awake.
+    def think_over(self, people: Collection[PersonId]) -> None:
+        """Think over talks with these people that are over, while the agent is awake.
 
         Nothing is done if there is no model.
-
-        Args:
-            done: Called when all is done; not if :meth:`disturb` has stopped it.
         """
         self._over = threading.Event()
-        if (ask := self._asker(self._over)) is None:
-            done()
-            return
-        work = NightAsk(ask, self._services.sleeping.current.calls, self._over)
-        self._run(work, self._after_talk(people), SleepOp.THINKS_OVER, done)
+        if (ask := self._asker(self._over)) is not None:
+            work = NightAsk(ask, self._services.sleeping.current.calls, self._over)
+            self._run(work, self._after_talk(people), SleepOp.THINKS_OVER)
 
     def _start(self, done: Callable[[], object]) -> None:
         """Start the tasks of a night."""
@@ -227,7 +220,7 @@ class Nights:
         ask: NightAsk,
         tasks: Mapping[str, NightTask],
         op: SleepOp,
-        done: Callable[[], object],
+        done: Callable[[], object] = lambda: None,
     ) -> None:
         """Run tasks in a worker thread; call ``done`` when all have run."""
         services = self._services

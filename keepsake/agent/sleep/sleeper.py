@@ -70,7 +70,8 @@ class Sleeper:
         self._last_tick = services.seconds()
         self._last_spoken = self._last_tick
         self._has_started = False  # whether it was checked since the start
-        self._talked_with = frozenset[PersonId]()  # the players of talks not thought over yet
+        self._talked_with = set[PersonId]()  # the players who have spoken to it since the start
+        self._has_talked = False  # whether one of them has since it last thought talks over
 
     @property
     def asleep(self) -> bool:
@@ -152,15 +153,15 @@ class Sleeper:
                 self._think_over_talks()
 
     def _think_over_talks(self) -> None:
-        """Write what it makes of the players with whom it has talked: nobody speaks to it now."""
-        people = self._talked_with
-        if not people or self.nights.working or not self._services.sleeping.current.reflect:
+        """Write what it makes of the players with whom it has talked: nobody speaks to it now.
+
+        What could not be written, because no model answered, is written after the next talk.
+        """
+        if not self._has_talked or self.nights.working:
             return
-
-        def forget() -> None:
-            self._talked_with -= people
-
-        self.nights.think_over(people, forget)
+        self._has_talked = False
+        if self._services.sleeping.current.reflect:
+            self.nights.think_over(frozenset(self._talked_with))
 
     def notice(self, event: Impulse) -> None:
         """Take in an event. An agent that players address does not go to bed.
@@ -169,7 +170,8 @@ class Sleeper:
         """
         if event.from_player and event.kind in (*_ADDRESSED, ImpulseKind.GIVEN):
             self._last_spoken = self._services.seconds()
-            self._talked_with |= {event.who}
+            self._talked_with.add(event.who)
+            self._has_talked = True
             self._walker.break_off()
             self.nights.disturb()
 
