@@ -105,6 +105,17 @@ class TestAsked(AskedWorld):
         page = self.web.get("/agents/ask/", {"q": "Mira Tom"}).content.decode()
         assert 'class="in-brief" title="“Good evening to you' in page
 
+    def test_of_a_long_answer_three_lines_are_seen_on_the_page_and_the_others_unfold(self):
+        self.ask("My goat is called Agnes.", "> say So.\n> promise Tom = a bowl of soup")
+        self.ask("I mend nets.", "> say So.\n> promise Tom = a loaf")
+        assert len(self.answer_to("knows", "Tom")) == 4
+        page = self.web.get("/agents/ask/", {"q": "Mira Tom"}).content.decode()
+        first = page[page.index("What does Mira know of Tom?") :].partition("</section>")[0]
+        seen, _, folded = first.partition('<details class="more-lines">')
+        assert seen.count("<dt>") == 3
+        assert folded.count("<dt>") == 1
+        assert "<summary>1 more line</summary>" in folded
+
     def test_a_line_stands_once_whatever_parts_of_it_tell(self):
         self.ask(
             "My brother found the ladle beneath a sail in Ostrey, that the miller of Bree had torn "
