@@ -21,7 +21,7 @@ def head_of(page: Page) -> float:
 @pytest.mark.parametrize(
     "address", ["", "world/", "live", "plans", "fact?q=bell", "person?name=Tamsin", "search/"]
 )
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", [390, 1120, 1400])
 def test_the_head_of_a_page_has_one_row(page: Page, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     page.goto(f"/agents/{address}")
