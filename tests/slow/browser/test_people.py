@@ -31,8 +31,7 @@ def test_of_what_an_agent_knows_as_much_is_seen_as_is_read_at_a_glance(
     more = {"whole": "", "part": "", "aside": "", "private": "", "number": 0}
     kinds = ("Thinks", "Promised", "Promised", *(5 * ["Told openly"]))
     lines = [
-        {"label": label, "text": f"line {n} {12 * 'word '}", **more}
-        for n, label in enumerate(kinds)
+        {"label": label, "text": f"line {n} {9 * 'word '}", **more} for n, label in enumerate(kinds)
     ]
     found = {"asked": "knows", "id": mira, "agent": "Mira", "about": "Tamsin", "lines": lines}
     page.route(f"**/api/agents/{mira}/answer?*", lambda route: route.fulfill(json=found))

@@ -10,11 +10,11 @@ import { privacyMark } from "./privacy.js";
 const WHOLE = 200;
 const WHOLE_WIDE = 240;
 /** The most words of a long answer that are seen at once, but for its first two lines: at four words a second they are
- * read in a quarter of a minute. */
-const GLANCE = 55;
+ * read in ten seconds. */
+const GLANCE = 40;
 /** The answers that are long, and how many of their lines are seen in any case. Of a time it is one of each kind: what
  * was meant, kept secret, and heard last. */
-const LEAST = { [QuestionKind.KNOWS]: 2, [QuestionKind.THEN]: 3 };
+const LEAST = { [QuestionKind.KNOWS]: 2, [QuestionKind.THEN]: 3, [QuestionKind.LOST]: 2 };
 const inWords = new Intl.Segmenter(undefined, { granularity: "word" });
 
 /** The lines of a short answer of the API, at most `most` of them; null for none. `linked`: with ways to memories. */

@@ -16,9 +16,16 @@ const SAID = {
   [Manner.CHANNEL]: "said on a channel",
 };
 
-/** The answer: the act; then in a sentence each what set it off, and what it rests on. */
+/** The answer: the act, what set it off, and what it keeps of the matter. What it rests on besides is folded if it answers
+ * somebody's words: they say why. */
 export function answerOf(why) {
-  const { act } = why;
+  const { act, cause } = why;
+  const rests = isExplained(why) ? "" : [restsOn(why), nowhere(why)].filter(Boolean).join(" ");
+  const besides = [
+    why.goes_on?.map((own) => el("p", { dir: "auto" }, `Before that, ${line(own, why)}`)),
+    rests ? el("p", { dir: "auto" }, rests) : null,
+  ];
+  const hasBesides = why.goes_on?.length || rests;
   return el(
     "div",
     { class: "answer" },
@@ -30,9 +37,10 @@ export function answerOf(why) {
       el("small", {}, moment(why.time)),
     ),
     el("p", { dir: "auto" }, setOff(why)),
-    why.goes_on?.map((own) => el("p", { dir: "auto" }, `Before that, ${line(own, why)}`)),
     why.motive ? el("p", { dir: "auto" }, motive(why)) : null,
-    el("p", { dir: "auto" }, ...(isExplained(why) ? [] : [restsOn(why), " ", nowhere(why)])),
+    cause?.what.words && hasBesides
+      ? el("details", { class: "more-lines" }, el("summary", {}, "What else it rests on"), besides)
+      : besides,
   );
 }
 
