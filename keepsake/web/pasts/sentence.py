@@ -63,6 +63,8 @@ def sentence(
         verb = f"{verb} of"
         if _is_unsure(fact, chosen=chosen):
             verb = f"{'has' if one else 'have'} heard a sentence with the words"
+    if origin and _is_passed_on(origin, known, others):
+        first = origin
     source = f", first from {first}" if first else f", from {origin}" if origin else ""
     return f"{who} {verb} {what}{source}{_day(sure, now)}.{doubt}"
 
@@ -82,6 +84,13 @@ def _origin(
         *(each.source for each in steps if each.way in _SEEN),
     }
     return began.pop() if len(began) == 1 else ""
+
+
+def _is_passed_on(
+    origin: str, known: Sequence[KnowingView], others: Sequence[OutsiderView]
+) -> bool:
+    """Whether somebody has it from somebody else than who began it."""
+    return any(each.source not in ("", origin) for each in (*known, *others))
 
 
 def _who(

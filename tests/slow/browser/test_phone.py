@@ -38,6 +38,17 @@ def test_a_title_with_two_names_leaves_the_head_one_row(page: Page) -> None:
         assert head_of(page) <= ROW, width
 
 
+def test_what_a_plan_waits_for_is_wrapped_on_a_phone(page: Page) -> None:
+    waits = "when I have looked through the pigeonholes for 1979 and the letter M"
+    plan = {"id": 1, "agent": "Mira", "number": 1, "what": "tell Tom", "at": None, "place": ""}
+    plan |= {"waits_for": waits, "state": "open", "whom": "", "why": "", "private": ""}
+    page.route(lambda url: "/api/plans?" in url, lambda route: route.fulfill(json=[plan]))
+    page.set_viewport_size(PHONE)
+    page.goto("/agents/plans")
+    expect(page.locator("#lists td.waits")).to_have_text(waits)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_on_a_phone_each_question_is_a_row_that_opens_its_form(page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto("/agents/")

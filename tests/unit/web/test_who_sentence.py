@@ -133,6 +133,12 @@ def test_who_told_it_does_not_count_among_those_who_heard_it():
     assert alone == "Only Mira knows of “bell”."
 
 
+def test_who_has_it_from_another_has_it_not_from_who_began_it():
+    tom = player("Tom", Way.SAID)
+    joss = knower(2, "Joss", source="Mira")
+    assert answer((MIRA, joss), (tom,)) == "Mira and Joss know of “bell”, first from Tom."
+
+
 def test_who_began_it_is_one_of_several_where_others_saw_what_somebody_else_did():
     mira = knower(1, "Mira", way=Way.SAID, source="")
     joss = knower(2, "Joss", way=Way.SAW, source="Tom")

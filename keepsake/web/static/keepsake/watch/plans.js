@@ -157,7 +157,11 @@ function row(plan) {
     "tr",
     { "data-row": true, tabindex: "-1", class: kind },
     el("td", { class: "who" }, agentLink(plan)),
-    el("td", { class: "when" }, at ? [time(at, () => whenWords(plan)), due(plan)] : waits),
+    el(
+      "td",
+      { class: at ? "when" : "when waits" },
+      at ? [time(at, () => whenWords(plan)), due(plan)] : waits,
+    ),
     whatOf(plan, what),
     el("td", {}, place && el("bdi", {}, place)),
     el("td", { class: "whom" }, whom ? partner(plan) : null),
