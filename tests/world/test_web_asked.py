@@ -232,6 +232,7 @@ class TestAsked(AskedWorld):
             "What did Mira forget?": "What did the last compaction of Mira lose?",
             "Who knows of the bell?": "Who knows of “bell”, and from whom?",
             "why did Mira say “on its hook”?": "Why did Mira say “on its hook”?",
+            "why did Mira say two stools": "Why did Mira say “two stools”?",
         }
         assert {words: self.offered(words)[0] for words in first} == first
         assert self.offered("Mira yesterday")[0].startswith("What did Mira remember on ")

@@ -104,7 +104,7 @@ def _with_words(typed: Typed, agent: KnownAgent) -> Iterator[_Offer]:
     if person:
         whole = not typed.rest(QuestionKind.KNOWS, people=True)
         yield _offer(typed, QuestionKind.KNOWS, agent, person, weight=1.5, whole=whole)
-    if typed.moment:
+    if typed.moment and not typed.means_other(QuestionKind.THEN):  # "two" may be a day
         phrase = typed.moment[0]
         whole = typed.rest(QuestionKind.THEN) == phrase
         yield _offer(typed, QuestionKind.THEN, agent, phrase, weight=1.4, whole=whole)
