@@ -135,11 +135,19 @@ export function answerIn(place, id, of, about) {
   return place;
 }
 
-/** The first lines of an answer without ways to elsewhere, as they stand below a question. */
+/** The first lines of an answer without ways to elsewhere, as they stand below a question: at most `most` lines, and those
+ * after the first only if they are read at a glance. */
 export function answerWords(found, most) {
   if (!found.length) return el("span", { class: "line dim" }, "Nothing is known of it.");
+  let room = GLANCE;
   return found
     .slice(0, most)
+    .filter((line, i) => {
+      const long = length({ ...line, brief: true });
+      const isSeen = !i || long <= room;
+      if (isSeen) room -= long;
+      return isSeen;
+    })
     .map(({ label, text, aside, private: hidden }) =>
       el(
         "span",
