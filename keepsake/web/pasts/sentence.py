@@ -90,7 +90,8 @@ def _is_passed_on(
     origin: str, known: Sequence[KnowingView], others: Sequence[OutsiderView]
 ) -> bool:
     """Whether somebody has it from somebody else than who began it."""
-    return any(each.source not in ("", origin) for each in (*known, *others))
+    sources = {*(each.source for each in known), *(each.source for each in others)}
+    return bool(sources - {"", origin})
 
 
 def _who(
