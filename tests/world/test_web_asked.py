@@ -213,6 +213,11 @@ class TestAsked(AskedWorld):
         assert "No compaction stands" in line["text"]
         assert "no compaction 9" in self.answer_to("lost", "9", status=404)
 
+    def test_a_time_beside_other_words_is_one_of_them(self):
+        self.ask("When do you wake me?", "> say Half past five, with tea.")
+        assert self.offered("Mira half past five with tea")[0].startswith("Why did Mira say")
+        assert self.offered("Mira half past five")[0].startswith("What did Mira remember")
+
     def test_typed_words_mean_a_question(self):
         first = {
             "Mira Tom": "What does Mira know of Tom?",

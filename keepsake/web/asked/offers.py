@@ -107,8 +107,12 @@ def _with_words(typed: Typed, agent: KnownAgent) -> Iterator[_Offer]:
     if typed.moment and not typed.means_other(QuestionKind.THEN):  # "two" may be a day
         phrase = typed.moment[0]
         whole = typed.rest(QuestionKind.THEN) == phrase
-        yield _offer(typed, QuestionKind.THEN, agent, phrase, weight=1.4, whole=whole)
-        return
+        # Beside other words it is more likely one of them: "half past five", as somebody said it.
+        yield _offer(
+            typed, QuestionKind.THEN, agent, phrase, weight=1.4 if whole else 0.1, whole=whole
+        )
+        if whole:
+            return
     yield from _said(typed, agent)
     for asked, weight in ((QuestionKind.KNOWS, 0.9), (QuestionKind.WHO, 0.2)):
         words = typed.rest(asked)
