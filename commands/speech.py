@@ -244,7 +244,7 @@ class CmdEmote(SpeechCommand):
 
 
 def _before_gesture(gesture: str) -> str:
-    """Return what stands between a name and a gesture.
+    """Return the characters that separate a name from the gesture after it.
 
     A gesture that begins with a capital is a sentence with a subject of its own: ``The corner of
     his mouth moves.`` It does not go on after the name. After a colon it would read like speech.

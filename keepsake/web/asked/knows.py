@@ -139,7 +139,7 @@ def knows(found: KnownByOne, weights: Weights) -> Sequence[AnswerLine]:
         rest += sorted(private, key=lambda each: answer.tells(each.text), reverse=True)[:1]
     since = [each for each in rest if max(each.numbers, default=0) > known.studied]
     answer.fill([*_noted(known, name)], _OF_EACH, usual)
-    if known.portrait:  # what was said before stands in it
+    if known.portrait:  # it is based on all lines before `since`
         answer.fill([_told(each, name) for each in since], _OF_EACH, usual)
     answer.fill([*_summed_up(known, name), *(_told(each, name) for each in rest)], MOST, usual)
     answer.add(_done(known))

@@ -81,9 +81,9 @@ def _lines(
 def _headline(
     found: Sequence[Loss], gone: Sequence[Loss], errands: Collection[str], perhaps: str
 ) -> AnswerLine:
-    """Return how much of what others told or gave is gone; then what went with it, and all of it.
+    """Return how many of the things that others told or gave are lost, and how many memories in all.
 
-    So the two figures of the compaction's page are both here: of things told, and of all memories.
+    Both figures stand on the page of the compaction, too.
     """
     of_all = Counter(sort_of(each.memory, errands) for each in found)
     lost_of = Counter(sort_of(each.memory, errands) for each in gone)

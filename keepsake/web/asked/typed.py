@@ -166,7 +166,7 @@ class Typed:
     def is_coming_day(self, phrase: str) -> bool:
         """Whether a phrase is one word that names a day to come: tomorrow, or a day of the week.
 
-        A day of the week is the coming one of what will be, and the last one of what was.
+        A question about plans means the next such day of the week, one about memories the last.
         """
         week = (_today() + timedelta(days=far) for far in range(1, len(day_name) + 1))
         return len(phrase.split()) == 1 and any(names_day(phrase, _today(), day) for day in week)
