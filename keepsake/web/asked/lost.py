@@ -81,7 +81,7 @@ def _lines(
 def _headline(
     found: Sequence[Loss], gone: Sequence[Loss], errands: Collection[str], perhaps: str
 ) -> AnswerLine:
-    """Return how many of the things that others told or gave are lost, and how many memories in all.
+    """Return how many things that others told or gave are lost, and how many memories in all.
 
     Both figures stand on the page of the compaction, too.
     """
